@@ -1,12 +1,11 @@
 import type { JsonPage, PageRequest } from './page.ts';
 
-/** Is added to the size of each page and of each user, so that the number of empty pages is limited, too. */
+/** Added to the size of each page and each user, because empty pages also need memory. */
 const overhead = 256;
 
 export interface PageCacheOptions {
   /** The maximum size of all pages and users, in UTF-16 code units. The least recently used users are evicted. */
   readonly maxText: number;
-  /** See `StorageAdapter.dataVersion`. */
   readonly dataVersion: () => number;
 }
 
@@ -15,13 +14,10 @@ interface UserPages {
   text: number;
 }
 
-/**
- * An LRU cache of the first pages of users' lists, which clients often request again. With a cached page, a response
- * with 20 plants takes half as much CPU time, and a response with 1000 plants a fifth.
- */
+/** An LRU cache of the first pages of lists, which saves half the CPU time of a response with 20 plants. */
 export class PageCache {
   readonly #options: PageCacheOptions;
-  /** The pages of each user. The least recently used user is first. */
+  /** The least recently used user is first. */
   readonly #users = new Map<string, UserPages>();
   #text = 0;
   #version: number | undefined;
@@ -31,7 +27,7 @@ export class PageCache {
     this.#options = options;
   }
 
-  /** The number of times that pages were removed because plants might have changed. */
+  /** Increases whenever cached pages might have become stale. */
   get changes(): number {
     return this.#changes;
   }
@@ -45,7 +41,6 @@ export class PageCache {
     return page;
   }
 
-  /** Adds a page to the cache if it is the first page of a list. */
   add({ user, after, limit }: PageRequest, page: JsonPage | undefined): void {
     if (after !== undefined || page === undefined) return;
     const cached = this.#users.get(user) ?? { byLimit: new Map<number, JsonPage>(), text: user.length + overhead };
@@ -62,7 +57,6 @@ export class PageCache {
     }
   }
 
-  /** Removes a user's pages, because the user's plants might have changed. */
   forget(user: string): void {
     this.#changes++;
     const cached = this.#users.get(user);
@@ -71,7 +65,7 @@ export class PageCache {
     this.#text -= cached.text;
   }
 
-  /** Removes all pages if another process has changed the storage. The check takes a third as long as reading a page. */
+  /** Removes all pages if another process has changed the storage. */
   checkVersion(): void {
     const version = this.#options.dataVersion();
     if (version === this.#version) return;

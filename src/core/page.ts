@@ -5,10 +5,7 @@ import type { ListRange, PlantPage, StorageAdapter } from './storage-adapter.ts'
 
 /** A page of a user's plants as JSON. */
 export interface JsonPage {
-  /**
-   * A JSON array of the plants in ascending order of id, without white space between tokens. Each element is
-   * `{"name":…,"tag":…}`, without the id.
-   */
+  /** The plants as a JSON array of `{"name":…,"tag":…}`, without ids, in ascending order of id. */
   readonly json: string;
   /** The number of plants in the page. */
   readonly count: number;
@@ -18,47 +15,37 @@ export interface JsonPage {
   readonly hasMore: boolean;
 }
 
-/** A request for a page of a user's plants. */
 export interface PageRequest extends ListRange {
   readonly user: string;
 }
 
-/**
- * A method of this package's SQLite and PostgreSQL adapters that is not part of the public contract. It returns one page
- * for each request, with the same plants as `list`. The sum of the limits is at most {@link maxPageLength}.
- */
+/** Implemented by the SQLite and PostgreSQL adapters. The sum of the limits is at most {@link maxPageLength}. */
 export interface JsonPageReader {
   listPages(requests: readonly PageRequest[]): Promise<JsonPage[]>;
 }
 
-/** Returns the adapter if it can build JSON pages itself. */
 export function jsonPageReader(storage: StorageAdapter & Partial<JsonPageReader>): JsonPageReader | undefined {
   return storage.listPages === undefined ? undefined : (storage as JsonPageReader);
 }
 
-/** The maximum number of plants in one page. A page is the result of one read. */
 export const maxPageLength = 1000;
 
-/** The maximum size of a page's JSON, in bytes. A plant whose JSON alone is larger has a page of its own. */
+/** A plant whose JSON alone is larger has a page of its own. */
 export const maxPageBytes = 262_144;
 
-/** The size in bytes of `{"name":""}`, the JSON of a plant with an empty name and without a tag. */
+/** The size of `{"name":""}`. */
 export const untaggedBytes = 11;
-/** The size in bytes of `{"name":"","tag":""}`, the JSON of a plant with an empty name and an empty tag. */
+/** The size of `{"name":"","tag":""}`. */
 export const taggedBytes = 20;
 
-/** The maximum number of bytes of JSON per UTF-16 code unit. For example, U+0001 becomes the six bytes `\u0001`. */
+/** The maximum per UTF-16 code unit. For example, U+0001 becomes the six bytes `\u0001`. */
 const maxCodeUnitBytes = 6;
 
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
 /**
- * Returns how many plants from the start of the array belong to a page: at most 1000, and at least one. The page ends
- * before the plant with which its JSON would exceed `maxPageBytes`.
- *
- * First, upper bounds for the plants' sizes are added up. The JSON is measured only if the sum of the bounds exceeds
- * `maxPageBytes`. For 1000 plants with short names, adding up the bounds takes 3 µs, whereas measuring the JSON would
- * take 93 µs.
+ * Returns how many plants from the start of the array fit in a page, at least one. It adds up upper bounds first, which
+ * takes 3 µs for 1000 plants with short names. Measuring their JSON takes 93 µs.
  */
 export function countInPage(plants: readonly PlantFields[]): number {
   plants = plants.slice(0, maxPageLength);
@@ -75,12 +62,7 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
   return { json: plantsJson(plants), count: plants.length, last: plants.at(-1)?.id, hasMore };
 }
 
-/**
- * Checks the page that an adapter's `list` method returned for a range. Without these checks, an adapter with a fault
- * could make a list endless.
- *
- * @throws {TypeError} if the page is invalid.
- */
+/** Returns the page if it is valid; otherwise throws a TypeError. An invalid page could make a list endless. */
 export function checkedPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): PlantPage {
   if (!Array.isArray(page?.plants) || typeof page.hasMore !== 'boolean' || (page.hasMore && page.plants.length === 0)) {
     throw new TypeError('list of the storage adapter must return { plants, hasMore }, with a plant if hasMore is true');
@@ -94,10 +76,7 @@ export function checkedPage(page: Partial<PlantPage> | null | undefined, { after
   throw new TypeError('list of the storage adapter must return at most limit plants, in ascending order, after the id');
 }
 
-/**
- * Returns the smallest id greater than `after`, or the smallest int64 if `after` is `undefined`. If `after` is the
- * largest int64, the result is greater than every int64.
- */
+/** For the largest int64, the result is greater than every int64. */
 export function firstId(after: PlantId | undefined): PlantId {
   return after === undefined ? minInt64 : after + 1n;
 }

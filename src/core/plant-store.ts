@@ -16,15 +16,14 @@ import { WriteQueue } from './write-queue.ts';
 /** Options of a {@link PlantStore}. */
 export interface PlantStoreOptions {
   /**
-   * The storage adapter. The store owns and closes it. Other code must not write through it, because the page cache does
-   * not detect such writes.
+   * The storage adapter. The store closes it. Other code must not write to it, because the cache would become stale.
    */
   storage: StorageAdapter;
   /** The maximum number of pending writes, 1 or more; default 10000. Further writes are rejected with `saturated`. */
   maxPendingWrites?: number | undefined;
   /**
-   * The maximum size of the cache of the first pages of lists, in bytes, 0 or more; default 16777216. Each UTF-16 code
-   * unit of JSON counts as two bytes. The cache is used only if the adapter has a `dataVersion` method.
+   * The maximum size of the page cache in bytes, 0 or more; default 16777216. Each UTF-16 code unit of JSON counts as
+   * two bytes. The cache is used only if the adapter has a `dataVersion` method.
    */
   maxCacheBytes?: number | undefined;
 }
@@ -45,15 +44,13 @@ export interface ListOptions {
 
 const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
 
-/** The position in a list that is read page by page. */
 interface Cursor {
   readonly user: string;
   after: PlantId | undefined;
-  /** The maximum number of plants to read; 0 at the end of the list. */
+  /** The number of plants that are left to read; 0 at the end of the list. */
   left: number;
 }
 
-/** The maximum number of writes in one commit. */
 const maxBatchWrites = 1000;
 
 /**
@@ -130,11 +127,9 @@ export class PlantStore {
   }
 
   /**
-   * Iterates over a user's plants in ascending order of id, in constant memory. The plants are read on demand, in pages
-   * of at most 1000.
-   *
-   * A plant that is created or deleted during the iteration might or might not be returned. Every other plant is
-   * returned exactly once.
+   * Iterates over a user's plants in ascending order of id. It reads pages of at most 1000 plants on demand, in
+   * constant memory. A plant that is created or deleted during the iteration might or might not be returned. Every
+   * other plant is returned exactly once.
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
@@ -195,7 +190,6 @@ export class PlantStore {
     return this.close();
   }
 
-  /** Validates the arguments of a list request, and returns the start of the list. */
   #start(user: string, options: ListOptions): Cursor {
     checkUser(user);
     checkOptionNames('a list request', options, listOptionNames);
@@ -204,10 +198,8 @@ export class PlantStore {
     return cursor;
   }
 
-  /** Reads the next page of a list, and moves the cursor to its end. */
   async #readPlants(cursor: Cursor): Promise<Plant[]> {
-    // The first page of an event loop iteration is read at once. Any other waits for a later iteration, so that other
-    // work can run even if the adapter reads synchronously.
+    // If a page was read in this event loop iteration, wait for a later one, because an adapter can read synchronously.
     if (this.#hasRead) await nextTurn();
     this.#hasRead = true;
     setImmediate(() => (this.#hasRead = false));

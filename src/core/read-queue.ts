@@ -10,10 +10,7 @@ const maxBatchPlants = maxPageLength;
 /** The maximum number of batches that are read concurrently if the storage adapter reads asynchronously. */
 const maxBatches = 4;
 
-/**
- * The number of requests at which a batch is read immediately. With thousands of clients, the end of the event loop
- * iteration can be a second away, and the waiting requests would use up the permits of the HTTP service.
- */
+/** This many requests are read at once. With thousands of clients, an event loop iteration can last a second. */
 const maxArrivals = 64;
 
 interface Entry {
@@ -23,22 +20,20 @@ interface Entry {
 }
 
 /**
- * Implements group reads: the pages that are requested in one event loop iteration are read together at the end of the
- * iteration. A client that is alone does not wait: the first page of an iteration is read at once if the last iteration
- * with requests had only one. A page reflects every commit that was acknowledged before the page was requested.
+ * Implements group reads: the pages that are requested in one event loop iteration are read together at its end. A
+ * client that is alone does not wait: if the last iteration with requests had only one, the next page is read at once.
+ * A page reflects every commit that was acknowledged before the page was requested.
  *
- * The queue first checks the version of the stored plants and returns the pages that are cached. It then reads other
- * pages in one batch of up to 1000 plants. The remaining requests wait for a later iteration. Users are served in
- * round-robin order, so a user with many requests or long lists does not delay other users' lists.
+ * Pages that are not cached are read in batches of up to 1000 plants. Users are served in round-robin order, so that a
+ * user with many requests does not delay the lists of others.
  */
 export class ReadQueue {
   readonly #storage: StorageAdapter;
   readonly #cache: PageCache | undefined;
-  /** The requests that have arrived since the queue took the last batch. */
   #arrived: Entry[] = [];
   /** Each user's waiting requests, in order of arrival. Users are served in the order of the map. */
   readonly #waiting = new Map<string, Entry[]>();
-  /** The number of requests in this event loop iteration. */
+  /** In this event loop iteration. */
   #requests = 0;
   /** Whether the last iteration with requests had more than one. */
   #isCrowded = true;
@@ -50,7 +45,7 @@ export class ReadQueue {
     this.#cache = cache;
   }
 
-  /** Reads a page. The limit must be at most 1000. */
+  /** The limit must be at most 1000. */
   readPage(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
       this.#arrived.push({ request, resolve, reject });
@@ -103,7 +98,7 @@ export class ReadQueue {
     this.#arrived = [];
   }
 
-  /** Removes as many waiting requests as fit in a batch. Resolves those whose pages are cached by now. */
+  /** Removes as many waiting requests as fit in a batch. Resolves those whose pages are cached now. */
   #takeBatch(): Entry[] {
     const batch: Entry[] = [];
     const loading = new Set<string>();

@@ -49,66 +49,56 @@ export interface OwnedPlant {
  * unpaired surrogates. An adapter must be able to store every such plant. Methods return new plain objects, which the
  * caller can modify.
  *
- * Every promise must settle in bounded time, because a commit that never settles blocks all later writes to the store.
- * An adapter that uses a network needs a timeout.
- *
- * After `close()`, methods reject with a PlantStoreError with code `closed`. If the storage fails, methods can reject
- * with any error. A PlantStore converts the error to a PlantStoreError with code `storage_unavailable`. If the storage
- * does not contain a plant store of a known version, methods reject with the code `storage_unsupported`.
+ * Every promise must settle in bounded time, because a commit that never settles blocks all later writes. After
+ * `close()`, methods reject with a PlantStoreError with code `closed`. If the storage fails, methods can reject with
+ * any error; a PlantStore reports it as `storage_unavailable`. If the storage does not contain a plant store of a known
+ * version, methods reject with `storage_unsupported`.
  */
 export interface StorageAdapter {
   /**
-   * Applies a batch of writes atomically: either all of the writes or none of them. When the promise resolves, the
-   * batch is as durable as the storage can make it, and every later read reflects it. No read reflects a batch that has
-   * not been committed.
+   * Applies all writes of a batch, or none. When the promise resolves, the batch is as durable as the storage can make
+   * it, and every later read reflects it. No read reflects an uncommitted batch.
    *
    * The promise resolves with one boolean for each write, in the order of the batch: whether the plant was added or
-   * removed. If the id of a plant to create is taken, the stored plant is not changed. A batch contains at most one
-   * write for each key, so an adapter can apply the writes in any order. A PlantStore has at most one commit in flight.
+   * removed. If the id of a new plant is taken, the stored plant is not changed. A batch contains at most one write for
+   * each key, so an adapter can apply the writes in any order. A PlantStore has at most one commit in flight.
    *
    * A rejection means that the outcome is unknown: the batch might or might not have been applied.
    */
   commit(writes: readonly Write[]): Promise<boolean[]>;
 
   /**
-   * Returns a user's plants in the range, in ascending order of id, up to the limit. The page is a snapshot.
-   *
-   * An adapter can return fewer plants than the limit and set `hasMore` to `true`, but must return at least one plant
-   * if the range is not empty. To bound the memory that a page needs, end it at about 1000 plants or 256 KiB.
+   * Returns a snapshot of a user's plants in the range, in ascending order of id, up to the limit. An adapter can
+   * return fewer plants and set `hasMore` to `true`, but must return at least one plant if the range is not empty. To
+   * bound the memory of a page, end it at about 1000 plants or 256 KiB.
    */
   list(user: string, range: ListRange): Promise<PlantPage>;
 
   /**
-   * Reads the plants of all users, in any order and in pages of about 1000 plants or 256 KiB. Each page is read on
-   * demand. A plant that is created or deleted during the scan might or might not be returned; every other plant is
-   * returned exactly once, and no key is returned twice. This method is used to copy and export plants.
+   * Reads the plants of all users, for copies and exports. The plants are in any order and in pages of about 1000
+   * plants or 256 KiB. Each page is read on demand. No key is returned twice. A plant that is created or deleted during
+   * the scan might or might not be returned; every other plant is returned.
    */
   scan(): AsyncIterable<OwnedPlant[]>;
 
   /**
-   * Optional. Implement this method if the storage can detect changes by other processes at low cost; a PlantStore
-   * caches pages only if it exists. Returns the version of the stored plants, a finite number. Every commit by another
-   * adapter or process must change the version, and a version must never recur, even if the same plants are stored
-   * again. For example, the number of commits is a valid version, but the number of plants is not.
+   * Optional. Returns the version of the stored plants, a finite number. A PlantStore caches pages only if this method
+   * exists. Implement it if the storage can detect changes by other processes at low cost.
    *
-   * Before a PlantStore reads pages, it calls this method, possibly during a commit. If the version has changed since
-   * the previous call, the PlantStore clears its cache. It removes the pages that its own commits change by itself, so
-   * these commits should not change the version.
+   * Every commit by another adapter or process must change the version, and a version must never recur. For example,
+   * the number of commits is a valid version, but the number of plants is not. A PlantStore calls this method before it
+   * reads pages, possibly during a commit. If the version has changed, it clears its cache. The PlantStore's own
+   * commits should not change the version.
    */
   dataVersion?(): number;
 
   /**
-   * Releases the adapter's resources. Further calls do nothing. A commit that is in flight can succeed or fail. If it
-   * succeeds, it must be as durable as any other commit.
+   * Releases the adapter's resources. Further calls do nothing. A commit that is in flight can fail or succeed; if it
+   * succeeds, it must be durable.
    */
   close(): Promise<void>;
 }
 
-/**
- * Checks that a value has the required methods of a storage adapter.
- *
- * @throws {TypeError} if a method is missing; the message names the argument and the method.
- */
 export function checkAdapter(name: string, value: unknown): void {
   checkMethods(name, 'a storage adapter', value, ['commit', 'list', 'scan', 'close']);
 }

@@ -6,7 +6,7 @@ import type { CommitMessage, RequestMessage } from './model/diagnostics.ts';
 const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('plant-store:commit');
 export const requestChannel: TracingChannel<unknown, RequestMessage> = tracingChannel('plant-store:request');
 
-/** Checks whether a channel has subscribers. Bun does not implement `channel.hasSubscribers`. */
+/** Bun does not implement `channel.hasSubscribers`. */
 export function isTraced<Message extends object>(channel: TracingChannel<unknown, Message>): boolean {
   const { start, end, asyncStart, asyncEnd, error } = channel;
   return (
@@ -26,7 +26,6 @@ export function callerContext(): CallerContext | undefined {
   return commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
 }
 
-/** Commits a batch, and publishes a trace of the commit if the channel has subscribers. */
 export function traceCommit<Result>(
   batch: readonly { readonly context: CallerContext | undefined }[],
   commit: () => Promise<Result>,

@@ -1,21 +1,17 @@
 import type { ErrorCode, PlantStoreError } from './errors.ts';
 
-/**
- * The message on the channels of `tracingChannel('plant-store:commit')`. A PlantStore traces each batch that it commits,
- * without the time that the writes wait before the commit.
- */
+/** The message on the channels of `tracingChannel('plant-store:commit')`, which trace each batch of a PlantStore. */
 export interface CommitMessage {
   /** The number of writes in the batch. */
   readonly writes: number;
   /**
-   * One function, as returned by `AsyncLocalStorage.snapshot()`, for each write that was requested while the `start`
-   * channel had subscribers. The function calls `work` in the async context of the request, so that a subscriber can
-   * link the commit to it.
+   * One function for each write that was requested while the `start` channel had subscribers. It calls `work` in the
+   * async context of the request (`AsyncLocalStorage.snapshot()`), so that a subscriber can link the commit to it.
    */
   readonly contexts: readonly (<Result>(work: () => Result) => Result)[];
   /** The commit's error; `undefined` if the commit succeeded. */
   readonly error?: PlantStoreError;
-  /** The duration in milliseconds; 0 until the commit has ended. */
+  /** The duration of the commit in milliseconds, without the wait before it; 0 until the commit has ended. */
   readonly durationMs: number;
 }
 
@@ -38,10 +34,7 @@ export interface RequestMessage {
   readonly method: string;
   /** The path template in the OpenAPI document, such as `/plants/{id}`; empty if no route matches. */
   readonly path: string;
-  /**
-   * If no route matches, the first segments of the requested path, to find a wrong prefix; otherwise `undefined`. Each
-   * segment that could be a secret is replaced by `…`.
-   */
+  /** If no route matches, the first segments of the path, with `…` for possible secrets; otherwise `undefined`. */
   readonly unmatchedPath: string | undefined;
   /** The operationId in the OpenAPI document; `undefined` for OPTIONS requests, or if no operation matches. */
   readonly operation: string | undefined;
@@ -51,16 +44,13 @@ export interface RequestMessage {
   readonly user: string | undefined;
   /** The `tokenId` that `authenticate` returned, if any. */
   readonly tokenId: string | undefined;
-  /**
-   * The HTTP status; 0 until the request has ended, and 499 if the client disconnected before the response was known,
-   * such as during an upload.
-   */
+  /** The HTTP status; 0 until the request has ended, 499 if the client disconnected before the response was known. */
   readonly status: number;
   /** The response's error code, if any. */
   readonly code: ErrorCode | undefined;
   /**
-   * The duration in milliseconds, from the arrival of the request header, or from the end of the previous request on the
-   * connection, until the operating system has accepted the last byte of the response; 0 until the request has ended.
+   * The duration in milliseconds, from the arrival of the request header (or the end of the previous request) until the
+   * operating system has accepted the last byte of the response; 0 until the request has ended.
    */
   readonly durationMs: number;
   /** The size of the response in bytes, including the header; `undefined` if the web server does not count them. */

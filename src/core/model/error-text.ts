@@ -1,12 +1,10 @@
 import { types } from 'node:util';
 
-/** The maximum number of nested causes that are reported, not counting the error itself. */
 const maxCauses = 5;
 
 /**
- * Formats an error for a log: its stack and codes, followed by those of each cause. All other properties are omitted,
- * because they can contain user data. For example, the `detail` of a PostgreSQL error quotes the row. Never throws, even
- * if the value is a Proxy or cannot be converted to a string.
+ * Formats an error for a log: the stack and codes of the error and of its causes. All other properties are omitted,
+ * because they can contain user data, such as the row in the `detail` of a PostgreSQL error. Never throws.
  */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
@@ -33,7 +31,6 @@ function ownText(error: unknown): string {
   return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);
 }
 
-/** Returns the codes of a system, node:sqlite or PostgreSQL error in parentheses. */
 function codesOf(error: Error): string {
   const properties = error as Error & Readonly<Record<string, unknown>>;
   const codes = ['code', 'errcode'].flatMap((name) => {

@@ -1,9 +1,6 @@
 import { errorText } from './error-text.ts';
 
-/**
- * Wraps an application's reporting hook, such as `onError`, so that an error in the hook does not end the process. The
- * error is printed to standard error, and `fallback` is called with the hook's arguments.
- */
+/** Wraps a reporting hook, such as `onError`, so that an error in the hook is printed and does not end the process. */
 export function guardHook<Report extends unknown[]>(
   name: string,
   hook: (...report: Report) => unknown,

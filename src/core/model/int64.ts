@@ -8,16 +8,12 @@ export function isInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;
 }
 
-/** Parses a decimal string (`-?digits`). Returns `undefined` if it is not an int64. */
+/** Requires the form `-?digits`. */
 export function int64FromText(text: string): bigint | undefined {
   return /^-?\d+$/.test(text) ? int64FromJsonNumber(text) : undefined;
 }
 
-/**
- * Converts a JSON number literal (RFC 8259 §6) to an int64 without rounding. Accepts every notation of an integer, such
- * as `1.0` and `1e3`. Returns `undefined` for any other number. The run time is linear in the length of the literal,
- * even if the exponent is very large.
- */
+/** Converts a JSON number in any notation, such as `1.0` and `1e3`, without rounding and in linear time. */
 export function int64FromJsonNumber(literal: string): bigint | undefined {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal);
   if (parts === null) return undefined;

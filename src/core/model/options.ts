@@ -1,4 +1,4 @@
-/** Checks that an options object has only known options, the keys of `known`. Throws a TypeError that names an unknown one. */
+/** Throws a TypeError that names an unknown option. */
 export function checkOptionNames(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`The options of ${owner} must be an object`);
@@ -28,7 +28,7 @@ export function checkFunctionOption(name: string, value: unknown): void {
   if (typeof value !== 'function') throw new TypeError(`${name} must be a function`);
 }
 
-/** Checks that a value has methods. An object from another copy of this package has them, but is not `instanceof`. */
+/** Unlike `instanceof`, this check accepts an object from another copy of this package. */
 export function checkMethods(name: string, type: string, value: unknown, methods: readonly string[]): void {
   const object = (value ?? {}) as Record<string, unknown>;
   const missing = methods.find((method) => typeof object[method] !== 'function');

@@ -28,12 +28,11 @@ export interface NewPlant {
   tag?: string | undefined;
 }
 
-/** Returns a plant as JSON, without the id. Omits `tag` if the plant does not have a tag. */
 export function plantJson({ name, tag }: PlantFields): string {
   return JSON.stringify({ name, tag });
 }
 
-/** Returns plants as a JSON array. This function takes half as long as calling {@link plantJson} for each plant. */
+/** Takes half as long as calling {@link plantJson} for each plant. */
 export function plantsJson(plants: readonly PlantFields[]): string {
   return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
 }
@@ -41,12 +40,7 @@ export function plantsJson(plants: readonly PlantFields[]): string {
 /** The largest `limit` that the API allows: the maximum int32, 2^31 − 1. */
 export const maxLimit = 2_147_483_647;
 
-/**
- * Validates a value of unknown type, such as parsed JSON, and returns it as a new plant. Ignores unknown fields.
- * `idMessage` is the error message for an invalid id; by default, it is about JSON.
- *
- * @throws {PlantStoreError} `invalid_plant`; the message names the missing or invalid field.
- */
+/** Validates a value of unknown type, such as parsed JSON. Ignores unknown fields. Throws `invalid_plant`. */
 export function parseNewPlant(
   input: unknown,
   idMessage = 'id must be a number with an integral value from -2^63 to 2^63-1.',
@@ -83,7 +77,6 @@ function invalid(message: string): PlantStoreError {
   return new PlantStoreError('invalid_plant', message);
 }
 
-/** Converts a safe integer or an int64 to a bigint. Returns `undefined` for any other value. */
 export function toInt64(input: unknown): bigint | undefined {
   if (typeof input === 'number' && Number.isSafeInteger(input)) return BigInt(input);
   return typeof input === 'bigint' && isInt64(input) ? input : undefined;

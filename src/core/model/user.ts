@@ -1,10 +1,7 @@
-/**
- * The maximum length of a user in UTF-8 bytes. OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters, and
- * databases limit the size of a key (2704 bytes in PostgreSQL).
- */
+/** OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters, and PostgreSQL limits a key to 2704 bytes. */
 const maxUserBytes = 255;
 
-/** The maximum number of UTF-8 bytes per UTF-16 code unit. */
+/** In UTF-8, per UTF-16 code unit. */
 const maxBytesPerCodeUnit = 3;
 
 /** Checks that a value is a string of 1 to 255 UTF-8 bytes without U+0000 and without unpaired surrogates. */
