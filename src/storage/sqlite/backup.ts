@@ -5,16 +5,15 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { openToRead } from './database.ts';
 import { damaged, syncFolder } from './file.ts';
 
-/** The number of database pages that are copied in each step. A database page is 4096 bytes long. */
+/** Database pages of 4096 bytes. */
 const pagesPerStep = 256;
 
-/** A partial copy that has not changed for this time, in milliseconds, belongs to a backup that was killed. */
+/** A partial copy that has not changed for an hour belongs to a backup that was killed. */
 const abandonedAfterMs = 3_600_000;
 
 /**
- * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. During the backup,
- * other processes can write to the original file without waiting. The copy is renamed to `target` only if it is not
- * damaged. Partial copies that earlier, killed backups to `target` left behind are removed.
+ * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. Other processes can
+ * write to the original file during the backup. Partial copies of killed backups to `target` are removed.
  *
  * @param onStep is called after each step; if it throws an error, the backup stops and rejects with this error
  * @returns the number of pages that were copied.
@@ -31,7 +30,7 @@ export async function backUpDatabase(
   const database = openToRead(file, 5000);
   try {
     removeAbandoned(target);
-    // This read transaction defines the snapshot. Without it, the backup would restart whenever another process writes.
+    // Without this read transaction, the backup would restart whenever another process writes.
     database.exec('BEGIN');
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
     closeSync(openSync(partial, 'wx', 0o600));
@@ -44,7 +43,7 @@ export async function backUpDatabase(
     if (!isSound(partial)) throw damaged(file);
     throwIfExists(target);
     renameSync(partial, target);
-    // The new file's content is already on the disk. Syncing the folder makes the file's directory entry durable, too.
+    // The content is already on the disk. This makes the directory entry durable, too.
     syncFolder(dirname(target));
     return pages;
   } finally {

@@ -27,12 +27,12 @@ const schema = `
   PRAGMA user_version = ${schemaVersion}`;
 
 /**
- * The number of pages at which SQLite checkpoints the WAL, which then contains about 16 MiB. Compared with SQLite's
- * default of 1000 pages, a create takes 6% less CPU time with 64 clients, because fewer pages are copied repeatedly.
+ * The WAL contains up to about 16 MiB. Compared with SQLite's default of 1000 pages, a create takes 6% less CPU time
+ * with 64 clients, because fewer pages are copied repeatedly.
  */
 const checkpointPages = 4000;
 
-/** The maximum time that one SQLite call waits for a lock, in milliseconds. The wait blocks the event loop. */
+/** The maximum time that one SQLite call waits for a lock. The wait blocks the event loop. */
 const maxBlockingMs = 100;
 
 /**
@@ -64,13 +64,11 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
 }
 
 /**
- * Opens an existing plant store's SQLite file for reading. Neither the file nor its WAL is changed.
- *
- * @throws {PlantStoreError} `storage_unsupported` as for {@link openDatabase}, or if the file is empty.
+ * Opens an existing file, and changes neither the file nor its WAL. Throws `storage_unsupported` if the file is empty.
  */
 export function openToRead(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
-  // When a read-only connection is closed, it leaves the WAL as it is. It would leave an empty one if there was none.
+  // A read-only connection leaves the WAL as it is when it is closed. If there was no WAL, it would leave an empty one.
   return openChecked(path, hasLog(path) ? 'ro' : 'rw', busyTimeoutMs, (database, version) => {
     if (version === 0) throw unsupported(path, 'is empty');
     database.exec('PRAGMA query_only = ON');
@@ -136,15 +134,15 @@ function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   }
 }
 
-/** Fails if the table does not have these columns. The read opens the WAL. */
+/** Throws an error if the table does not have these columns. The read opens the WAL. */
 function requireTable(database: DatabaseSync): void {
   database.prepare('SELECT EXISTS (SELECT user, id, name, tag FROM plants)').get();
 }
 
 /**
  * Checkpoints the WAL of a crashed process. If an fsync failed before the crash, the end of the WAL might be only in
- * memory, and Linux might not write it at the next fsync (https://wiki.postgresql.org/wiki/Fsync_Errors). A power
- * failure would then lose every later commit.
+ * memory, and later fsyncs might not write it (https://wiki.postgresql.org/wiki/Fsync_Errors). A power failure would
+ * then lose every later commit.
  */
 function checkpointOldLog(database: DatabaseSync): void {
   try {
@@ -154,7 +152,6 @@ function checkpointOldLog(database: DatabaseSync): void {
   }
 }
 
-/** Runs `work` in a transaction. If `work` or the commit fails, rolls back the transaction and rethrows the error. */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   // `BEGIN` would acquire the write lock only at the first write, and could then fail without waiting for the lock.
   database.exec('BEGIN IMMEDIATE');

@@ -6,9 +6,8 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 const statOptions = { bigint: true, throwIfNoEntry: false } as const;
 
 /**
- * Creates an empty file that only the owner can access, if the file does not exist. Never opens an existing file: when
- * it is closed, SQLite's locks in this process are released (https://www.sqlite.org/howtocorrupt.html, section 2.2),
- * and another process could delete a WAL that is in use.
+ * Creates an empty file that only the owner can access. Never opens an existing file: closing it would release SQLite's
+ * locks in this process (https://www.sqlite.org/howtocorrupt.html, section 2.2).
  */
 export function createPrivateFile(path: string): void {
   try {
@@ -19,17 +18,13 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/**
- * Throws an error if the folder of a file does not exist. The folder is not created, because this would hide a mistyped
- * path or a disk that is not mounted. `use` describes the file.
- */
+/** A missing folder is not created, because it can mean a mistyped path or a disk that is not mounted. */
 export function requireFolderOf(path: string, use: string): void {
   const folder = dirname(resolve(path));
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   throw new Error(`There is no folder ${folder} for the ${use}. Create the folder, or choose another file.`);
 }
 
-/** Syncs a folder to the disk, so that its directory entries are durable. */
 export function syncFolder(path: string): void {
   // On Windows, folders cannot be opened for fsync, but the file system itself makes directory entries durable.
   if (process.platform === 'win32') return;
@@ -41,17 +36,16 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Checks whether the file is shorter than expected. Missing pages might be in the WAL, if there is one. */
+/** Missing pages might be in the WAL, if there is one. */
 export function isCutShort(path: string, expectedBytes: number): boolean {
   return !hasLog(path) && statSync(path).size < expectedBytes;
 }
 
-/** Returns the path of the write-ahead log (WAL) of a file. SQLite resolves symbolic links to the file. */
+/** SQLite appends `-wal` to the path after it has resolved symbolic links. */
 export function logOf(path: string): string {
   return `${existsSync(path) ? realpathSync(path) : path}-wal`;
 }
 
-/** Checks whether the file has a non-empty WAL. */
 export function hasLog(path: string): boolean {
   return (statSync(logOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
@@ -70,7 +64,6 @@ export interface FileIdentity {
   readonly ino: bigint;
 }
 
-/** Returns the identity and the size of the file at a path, or `undefined` if there is no file. */
 export function identifyFile(path: string): BigIntStats | undefined {
   return statSync(path, statOptions);
 }

@@ -4,13 +4,12 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { identifyFile, isSameFile, logOf } from './file.ts';
 import type { FileIdentity } from './file.ts';
 
-/** The identities of a database file and its WAL. */
 export interface FileIdentities {
   readonly database: FileIdentity;
   readonly log: FileIdentity;
 }
 
-/** The size of a WAL's header: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
+/** https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
 const headerBytes = 32;
 /** A WAL begins with this number or the next one. */
 const logMagic = 0x377f0682;
@@ -37,9 +36,9 @@ export class OpenFiles {
   readonly #path: string;
   readonly #logPath: string;
   #loss: Loss | undefined;
-  /** A descriptor of the WAL. Closing it releases no lock, because SQLite does not lock the WAL. */
+  /** Closing this descriptor releases no lock, because SQLite does not lock the WAL. */
   readonly #log: number;
-  /** The size and the header of the WAL at the latest check. While the header stays the same, the WAL only grows. */
+  /** At the latest check. While the header stays the same, the WAL only grows. */
   #size = 0;
   readonly #header: Buffer = Buffer.alloc(headerBytes);
   readonly #newHeader: Buffer = Buffer.alloc(headerBytes);
@@ -56,10 +55,7 @@ export class OpenFiles {
     this.identities = { database: { dev: found.dev, ino: found.ino }, log: { dev: log.dev, ino: log.ino } };
   }
 
-  /**
-   * Throws an error if the WAL has been truncated. A commit would fill the gap with zeros, and a checkpoint would copy
-   * the zeros to the database file.
-   */
+  /** Throws an error if the WAL has been truncated: a commit and a checkpoint would fill the gap with zeros. */
   checkBeforeCommit(): void {
     const isShorter = this.#size > 0 && readSync(this.#log, this.#newHeader, 0, 1, this.#size - 1) === 0;
     if (isShorter || this.#loss !== undefined) this.checkAfterCommit();
@@ -134,7 +130,7 @@ export class OpenFiles {
     if (readSync(this.#log, header, 0, headerBytes, 0) < headerBytes) header.fill(0);
   }
 
-  /** Returns whether the WAL contains pages according to SQLite, and checkpoints them as far as possible. */
+  /** Checkpoints the WAL as far as possible. Returns whether it contains pages according to SQLite. */
   #hasFrames(): boolean {
     try {
       return Number(this.database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.['log']) > 0;

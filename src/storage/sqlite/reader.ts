@@ -7,21 +7,21 @@ import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
 
 /**
- * An SQL condition that is true for a short plant. The JSON of 1000 short plants fits in a page, unless many characters
- * must be escaped. SQLite evaluates the condition without reading the text.
+ * The JSON of 1000 short plants fits in a page, unless many characters must be escaped. SQLite evaluates this condition
+ * without reading the text.
  */
 const isShort = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})
   < ${Math.floor(maxPageBytes / maxPageLength)}`;
 
 const plantJson = `CASE WHEN tag IS NULL THEN json_object('name', name) ELSE json_object('name', name, 'tag', tag) END`;
 
-/** The SQL clauses that select a user's plants, starting at an id. The value of LIMIT must follow these clauses. */
+/** The value of LIMIT must follow. */
 const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
 
 /**
- * The value of LIMIT in `selectJson`: 0 if one of the first 32 plants is not short, because the page is then read as
- * rows. Without this check, a page of 1000 plants with names of 26 KB would take eight times as long. `LIMIT ?` without
- * `+ 0` would recompile the statement for each execution, which takes a fifth of a list request's CPU time.
+ * 0 if one of the first 32 plants is not short, because the page is then read as rows. Without this check, a page of
+ * 1000 plants with names of 26 KB would take eight times as long. `LIMIT ?` without `+ 0` would recompile the statement
+ * for each execution, which takes a fifth of a list request's CPU time.
  */
 const limitIfShort = `
   CASE WHEN ? > 32 AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${ofUser} 32) WHERE NOT short)
@@ -48,13 +48,12 @@ type JsonRow = readonly [
   hasMore: bigint,
 ];
 
-/** A row of the table. Only the rows of a scan contain the user. */
+/** Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
-/** The number of rows that are read before their lengths are added up, so that no more long names are read than needed. */
+/** Lengths are added up after this many rows, so that few long names are read in vain. */
 const stepLength = 50;
 
-/** Reads plants over a connection. */
 export class Reader {
   readonly #database: DatabaseSync;
   readonly #selectJson: StatementSync;
@@ -83,7 +82,7 @@ export class Reader {
     return { plants: plants.slice(0, count), hasMore: plants.length > count };
   }
 
-  /** Reads the plants of all users, sorted by user and id. */
+  /** Sorted by user and id. */
   *scan(): Generator<OwnedPlant[]> {
     // Every user is greater than ''.
     for (let [user, after] = ['', minInt64]; ;) {
@@ -99,7 +98,6 @@ export class Reader {
     }
   }
 
-  /** Reads the same page as {@link list}, but returns it as JSON. */
   listJson({ user, after, limit }: PageRequest): JsonPage {
     const from = firstId(after);
     if (from > maxInt64) return emptyPage;
@@ -111,7 +109,7 @@ export class Reader {
     return toJsonPage(this.list(user, { after, limit }));
   }
 
-  /** Returns a number that changes when another connection commits. */
+  /** Changes when another connection commits. */
   dataVersion(): number {
     const [version] = this.#selectVersion.get() as unknown as [bigint];
     return Number(version);

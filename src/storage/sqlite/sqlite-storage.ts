@@ -114,7 +114,7 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   async #release(): Promise<void> {
-    // SQLite checkpoints the WAL when the last connection is closed: that of the commit thread, if there is one.
+    // The last connection to be closed checkpoints the WAL. This is that of the commit thread, if there is one.
     this.#files.close();
     await this.#committer.close();
   }

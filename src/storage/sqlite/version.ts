@@ -14,8 +14,8 @@ export function hasWalResetBug(version: string): boolean {
 }
 
 /**
- * Returns which version of Node.js is needed, as a phrase without a final period, or `undefined` if the running version
- * is supported. This file can be loaded even if Node.js does not include `node:sqlite`.
+ * Returns a phrase without a final period, or `undefined` if the running version is supported. This file can be loaded
+ * even if Node.js does not include `node:sqlite`.
  */
 export function describeNeededNode(sqliteVersion: undefined): string;
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined;

@@ -6,10 +6,9 @@ import { inTransaction } from './database.ts';
 import type { OpenFiles } from './open-files.ts';
 import { hasResultCode } from './result-code.ts';
 
-/** The delay, in milliseconds, before retrying a commit that failed because the file was locked. */
+/** The delay before a commit that found the file locked is retried. */
 const retryAfterMs = 10;
 
-/** Commits writes over a connection. */
 export class Writer {
   readonly #files: OpenFiles;
   readonly #busyTimeoutMs: number;
@@ -26,7 +25,6 @@ export class Writer {
     this.#delete = files.database.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
   }
 
-  /** See `StorageAdapter`. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     const deadline = performance.now() + this.#busyTimeoutMs;
     for (;;) {

@@ -6,7 +6,6 @@ import type { Write } from '../../../core/storage-adapter.ts';
 import { fromErrorData } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
-/** A request whose response has not arrived. */
 type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
 
 /**
@@ -17,7 +16,7 @@ type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'
 export class CommitThread {
   readonly #settings: WorkerSettings;
   #worker: Worker | undefined;
-  /** The pending requests. The worker thread responds to requests in the order in which they were sent. */
+  /** The worker thread responds to requests in the order in which they were sent. */
   readonly #pending: PendingRequest[] = [];
 
   /** @throws {Error} if the thread's file is missing, or if threads are not permitted. */
@@ -26,11 +25,7 @@ export class CommitThread {
     this.#worker = this.#start();
   }
 
-  /**
-   * Commits a batch: see `StorageAdapter`.
-   *
-   * @throws {PlantStoreError} `storage_unavailable` if the thread cannot open the file or ends during the commit.
-   */
+  /** Rejects with `storage_unavailable` if the thread cannot open the file or ends during the commit. */
   commit(writes: readonly Write[]): Promise<boolean[]> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
@@ -43,7 +38,7 @@ export class CommitThread {
     const worker = this.#worker;
     if (worker === undefined) return;
     await new Promise<unknown>((resolve) => {
-      // When the thread exits, every pending request is rejected, including this close request.
+      // The exit rejects every pending request, including this one.
       this.#send(worker, 'close', { resolve, reject: resolve });
     });
   }
@@ -55,7 +50,7 @@ export class CommitThread {
   }
 
   #start(): Worker {
-    // The error of a missing file would not be thrown here, but reported later. The source file has another extension.
+    // For a missing file, `Worker` would report the error only later. The source file has another extension.
     const file = new URL('./worker.js', import.meta.url);
     if (/\.m?js$/.test(import.meta.url) && !existsSync(file)) {
       throw new Error(`The commit thread needs the file ${fileURLToPath(file)}`);

@@ -12,7 +12,6 @@ export interface WorkerSettings {
 /** A batch to commit, or a request to close the connection and end the thread. */
 export type ThreadRequest = readonly Write[] | 'close';
 
-/** The outcomes of a batch, or its error. */
 export type ThreadResponse = boolean[] | ErrorData;
 
 /** An error as plain data, because a structured clone loses an error's class and codes. */
@@ -20,7 +19,6 @@ export interface ErrorData {
   readonly message: string;
   readonly stack: string | undefined;
   readonly codes: Readonly<Record<string, string | number>>;
-  /** The code of a PlantStoreError; `undefined` for any other error. */
   readonly plantStoreCode: ErrorCode | undefined;
   readonly cause: ErrorData | undefined;
 }

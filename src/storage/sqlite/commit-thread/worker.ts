@@ -6,10 +6,10 @@ import { Writer } from '../writer.ts';
 import { toErrorData } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
-/** The program of a `CommitThread`. It commits batches one at a time, in order of arrival. */
+/** This program of a `CommitThread` commits batches one at a time, in order of arrival. */
 const { path, identities, busyTimeoutMs } = workerData as WorkerSettings;
 
-/** Checks that the files are those that the main thread reads. */
+/** The files must be those that the main thread reads. */
 function requireSameFiles(): void {
   const isSame = isSameFile(identifyFile(path), identities.database);
   if (isSame && isSameFile(identifyFile(logOf(path)), identities.log)) return;
