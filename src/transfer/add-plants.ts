@@ -31,13 +31,10 @@ export interface CopyPlantsOptions {
   onConflict?: ((conflict: PlantConflict) => void) | undefined;
 }
 
-/**
- * The maximum number of attempts to add a plant. This number is reached only if other clients repeatedly delete and
- * create the same plants.
- */
+/** Reached only if other clients repeatedly delete and create the same plants. */
 const maxRounds = 10;
 
-/** Adds pages of plants to a storage adapter. A page must contain at most one plant with a given key. */
+/** A page must contain at most one plant with a given user and id. */
 export async function addPlants(
   pages: AsyncIterable<readonly OwnedPlant[]>,
   to: StorageAdapter,
@@ -45,7 +42,7 @@ export async function addPlants(
 ): Promise<CopyCounts> {
   const counts = { added: 0, present: 0, conflicts: 0 };
 
-  /** Counts a plant whose id is taken. Returns whether the stored plant with this id still exists. */
+  /** Returns whether the stored plant still exists. */
   function countTaken({ user, plant }: OwnedPlant, existing: Plant | undefined): boolean {
     if (existing === undefined) return false;
     if (existing.name === plant.name && existing.tag === plant.tag) {

@@ -2,18 +2,14 @@ import { minInt64 } from '../core/model/int64.ts';
 import type { Plant, PlantId } from '../core/model/plant.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 
-/** The minimum number of plants that a read requests after the first read. */
+/** The minimum limit of a read after the first one. */
 const minReadPlants = 16;
 
-/** Returns the key of a plant as a string. */
 export function keyOf({ user, plant }: OwnedPlant): string {
   return `${plant.id} ${user}`;
 }
 
-/**
- * Reads the stored plants that have the same keys as the plants in `wanted`. The keys of the returned map are those of
- * {@link keyOf}. The map also contains other plants that were read.
- */
+/** Maps {@link keyOf} to the stored plants that have the same keys as `wanted`, and to others that were read. */
 export async function findPlants(
   storage: StorageAdapter,
   wanted: readonly OwnedPlant[],
@@ -30,8 +26,7 @@ export async function findPlants(
 
 /**
  * Reads a user's plants with these ids, which must be in ascending order, and the plants between them. Consecutive ids
- * require one read. Each further read requests fewer plants, so that a few ids among millions of plants require one
- * short read each.
+ * require one read. A few ids among millions of plants require one short read each.
  */
 async function* readFrom(storage: StorageAdapter, user: string, ids: readonly PlantId[]): AsyncIterable<Plant> {
   let remaining = ids;
