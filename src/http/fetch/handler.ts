@@ -9,10 +9,10 @@ import { createResponse } from './response.ts';
  * Hono, Next.js, SvelteKit, srvx, Bun, Deno and others. It does not import node:http.
  *
  * If clients reach the service under a prefix, set `basePath` to this prefix, even if the framework removes it from
- * `request.url`. The function must receive the request before its body is read. When `request.signal` is aborted, or
- * when a body stream is canceled or fails, the service stops reading the request body or the list.
+ * `request.url`. Pass the request before its body is read. When `request.signal` is aborted, or when a body stream is
+ * canceled or fails, the service stops reading the request body or the list.
  *
- * The function has no access to the connection. Therefore, the server that calls the function must:
+ * The server that calls the function must:
  * - handle the pipelined requests of a connection in order (RFC 9112 §9.3.2);
  * - limit the size of headers, the number of connections, and the time in which a header and a body must arrive;
  * - refuse malformed requests, including those with a repeated `Host`, `Authorization` or `Content-Length`;

@@ -2,21 +2,18 @@ import { BodyBytes } from '../body.ts';
 import { HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
 
-/** The maximum number of empty chunks in a body. A stream of endless empty chunks would block the event loop. */
+/** A stream of endless empty chunks would block the event loop. */
 const maxEmptyChunks = 1000;
 
-/** Adapts a WHATWG `Request`. Nothing is copied, because each member reads the original request on access. */
 export class FetchRequest implements ServiceRequest {
   readonly #request: Request;
-  /** There is no standard way to find out which prefix a framework has removed. Applications set `basePath` instead. */
+  /** A framework does not say which prefix it has removed. Applications set `basePath` instead. */
   readonly mountPath = '';
   readonly peerAddress = undefined;
 
   /**
-   * Does not use `instanceof`, because frameworks may pass instances of their own classes, and test runners may run
-   * code in another realm.
-   *
-   * @throws {TypeError} if `request` does not have the members of a `Request`.
+   * Throws a TypeError if `request` lacks a member. Frameworks may pass instances of their own classes, and test
+   * runners may run code in another realm, so `instanceof` is not used.
    */
   constructor(request: Request) {
     const { url, headers } = ((request as unknown) ?? {}) as Readonly<Record<string, unknown>>;
@@ -30,7 +27,7 @@ export class FetchRequest implements ServiceRequest {
     return this.#request.method;
   }
 
-  /** The path and query of the URL, which may have any scheme, such as the custom scheme of a desktop app. */
+  /** The path and query. The URL may have a custom scheme, such as that of a desktop app. */
   get target(): string {
     return this.#request.url.replace(/^[^:/?#]+:\/\/[^/?#]*/, '').replace(/#.*$/, '');
   }
@@ -44,10 +41,9 @@ export class FetchRequest implements ServiceRequest {
   }
 
   /**
-   * If `Content-Length` exceeds the maximum, `request.body` is not accessed: if the body were canceled, some servers
-   * would close the connection before the client receives the response, and `@hono/node-server` would start reading.
-   *
-   * @throws {TypeError} if the body has already been read.
+   * If `Content-Length` exceeds the maximum, `request.body` is not accessed. If the body were canceled, some servers
+   * would close the connection before the client receives the response. Throws a TypeError if the body has already been
+   * read.
    */
   async readBody(maxBytes: number): Promise<Buffer> {
     const request = this.#request;

@@ -1,7 +1,7 @@
 import { HttpError } from '../exchange.ts';
 import type { Answer, HeaderList, Pages, Sent } from '../exchange.ts';
 
-/** Creates a WHATWG response from an answer. The headers are the same as in a response over node:http. */
+/** The headers are the same as in a response over node:http. */
 export function createResponse({ status, headers, body, onEnd }: Answer, request: Request): Response {
   const init = { status, headers: pairs(headers) };
   const sent = request.method === 'HEAD' || body === undefined ? null : body;
@@ -13,8 +13,8 @@ export function createResponse({ status, headers, body, onEnd }: Answer, request
 }
 
 /**
- * Returns a list as a stream. Each page is read only when the consumer requests it, so at most one page is in memory.
- * The stream ends early if the consumer cancels the stream or the client disconnects.
+ * Each page is read only when the consumer requests it. The stream ends early if the consumer cancels the stream or the
+ * client disconnects.
  */
 function streamOf(pages: Pages, signal: AbortSignal, onEnd: (sent: Sent) => void): ReadableStream<Uint8Array> {
   let isEnded = false;
@@ -45,8 +45,8 @@ function streamOf(pages: Pages, signal: AbortSignal, onEnd: (sent: Sent) => void
       } catch (error) {
         end({ isComplete: false, error });
       }
-      // The client must not mistake an incomplete list for a complete one. This call has no effect if the stream is
-      // closed. An aborted stream fails only here, because some servers would log an earlier failure as a fault.
+      // The client must not mistake an incomplete list for a complete one. An aborted stream fails only here, because
+      // some servers would log an earlier failure as a fault.
       controller.error(new HttpError('internal', 'The list ended before it was complete.'));
     },
     cancel: onAbort,

@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** File descriptors for the rest of the process. `plant-store serve` with a PostgreSQL pool needs some 50. */
+/** For the rest of the process. `plant-store serve` with a PostgreSQL pool needs some 50 file descriptors. */
 const reservedFiles = 64;
 
-/** When more than this share of `maxConnections` is open, connections are evicted to make room for new ones. */
 const usableShare = 0.95;
 
-/** The time in milliseconds for which a connection is safe from eviction after it has made progress. */
+/** A connection that has made progress is not evicted for this long. */
 const safeMs = 1000;
 
 /** Maps each server to its connections and the time of each connection's last progress. The oldest time is first. */
@@ -16,10 +15,8 @@ const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 
 /**
  * Makes room for new connections. When more than 95% of `maxConnections` are open, closes the connection that has made
- * no progress for the longest time, but only if this time is longer than a second. A connection makes progress when it
- * is accepted, when a complete request header has arrived, and when its client has read all buffered data.
- *
- * The rule treats half-sent headers, stalled bodies, unread responses and idle clients alike. The server emits
+ * no progress for the longest time, if this time is longer than a second. A connection makes progress when it is
+ * accepted, when a request header is complete, and when its client has read all buffered data. The server emits
  * `connectionEvicted` for each evicted connection.
  */
 export function evictConnections(server: Server): void {
@@ -60,8 +57,7 @@ export function evictConnections(server: Server): void {
   server.on('request', ({ socket }) => {
     finished(socket);
   });
-  // Usually, a connection is evicted before node:http has to refuse a new connection, but not after `maxConnections`
-  // has been lowered.
+  // Normally, node:http drops a connection only after `maxConnections` has been lowered.
   server.on('drop', makeRoom);
 }
 
@@ -76,14 +72,14 @@ export function currentResponse(socket: object): ServerResponse | undefined {
 }
 
 /**
- * Returns the maximum number of connections: 10,000, or less if this process may open fewer files. If connections used
- * up all file descriptors, the process could no longer open its database or its tokens file.
+ * Returns 10,000, or less if this process may open fewer files. Without spare file descriptors, the process could not
+ * open its database or its tokens file.
  */
 export function connectionLimit(maxOpenFiles: number = openFileLimit()): number {
   return Math.min(10_000, Math.max(8, maxOpenFiles - reservedFiles));
 }
 
-/** Returns how many files this process may open; `Infinity` if it is unknown. Only Linux has /proc. */
+/** `Infinity` if it is unknown: only Linux has /proc. */
 function openFileLimit(): number {
   try {
     return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity);

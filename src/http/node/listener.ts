@@ -11,17 +11,16 @@ import { sendAnswer } from './send.ts';
 /** A node:http request listener. If it is called with `next`, it acts as a Connect middleware. */
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
-/** The maximum number of pipelined requests that may wait on a connection. Each waiting request uses 3 KiB. */
+/** Pipelined requests that may wait on a connection. Each uses 3 KiB. */
 const maxWaiting = 32;
 
 /**
- * Creates a node:http request listener for the HTTP service. The listener supports HTTP/1.1 only.
+ * Creates a node:http request listener for the HTTP service, for HTTP/1.1 only. It does not change the server's
+ * settings. The requests of a connection are handled one after another.
  *
- * The listener is also a Connect middleware. It can be mounted in an Express-style app, at the root or under a prefix.
- * It must be mounted before any body parser. If it is called with a `next` function, it calls `next()` for paths that
- * the service does not handle. Without `next`, it responds to requests for such paths with 404.
- *
- * The requests of a connection are handled one after another. The listener does not change the server's settings.
+ * The listener is also a Connect middleware for an Express-style app, at the root or under a prefix. Mount it before
+ * any body parser. It calls `next()` for paths that the service does not handle. Without `next`, it responds to
+ * requests for such paths with 404.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
@@ -37,7 +36,7 @@ export function createListener(owner: string, store: PlantStore, options: Servic
   const service = createService(owner, store, options);
   const waiting = new WeakMap<Socket, number>();
 
-  /** Waits until node:http assigns the socket to the response, which it does in the order of the requests. */
+  /** node:http assigns the socket to the responses in the order of the requests. */
   function waitForTurn(message: IncomingMessage, response: ServerResponse): void {
     const { socket } = message;
     const count = (waiting.get(socket) ?? 0) + 1;
@@ -69,7 +68,7 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
   const refusal = refusalOf(message);
   const answer = await service.answer(request, refusal);
   if (refusal !== undefined) answer.headers.push('Connection', 'close');
-  // The 'close' listener must not refer to `answer`: it would keep the page of a response that is not read.
+  // A 'close' listener that refers to `answer` would keep the page of a response that is not read in memory.
   const { onEnd } = answer;
   let error: unknown;
   const end = (): void => {

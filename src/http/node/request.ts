@@ -3,7 +3,6 @@ import { BodyBytes } from '../body.ts';
 import { HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
 
-/** Adapts a node:http request. Nothing is copied, because each member reads the original request on access. */
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;
 
@@ -48,8 +47,8 @@ export class NodeRequest implements ServiceRequest {
     }
     const announced = message.headers['content-length'];
     const bytes = new BodyBytes(maxBytes, announced);
-    // If the body has arrived together with the header, node:http parses the body before any microtask runs. Such a
-    // body can be read without listeners.
+    // node:http parses a body that has arrived with the header before any microtask runs. Such a body needs no
+    // listeners.
     await Promise.resolve();
     const length = message.readableLength;
     if (length > 0 && length === Number(announced)) return message.read(length) as Buffer;
@@ -57,7 +56,7 @@ export class NodeRequest implements ServiceRequest {
     return message.readableEnded ? bytes.all : this.#readAll(bytes);
   }
 
-  /** Reads a body. Uses events, because `for await` would take an eighth to a quarter of the request's CPU time. */
+  /** Uses events, because `for await` would take an eighth to a quarter of the request's CPU time. */
   #readAll(bytes: BodyBytes): Promise<Buffer> {
     const message = this.#message;
     return new Promise((resolve, reject) => {
@@ -85,9 +84,8 @@ export class NodeRequest implements ServiceRequest {
 }
 
 /**
- * Returns the error for a request that must be refused although node:http has accepted it, because recipients could
- * disagree about its meaning: a repeated `Host` header (RFC 9112 §3.2), a transfer coding other than chunked, or any
- * transfer coding in HTTP/1.0 (§6.1).
+ * node:http accepts these requests, but recipients could disagree about their meaning: a repeated `Host` header (RFC
+ * 9112 §3.2), a transfer coding other than chunked, or any transfer coding in HTTP/1.0 (§6.1).
  */
 export function refusalOf(message: IncomingMessage): HttpError | undefined {
   const { headers, httpVersion } = message;
@@ -99,7 +97,7 @@ export function refusalOf(message: IncomingMessage): HttpError | undefined {
   return isCodingInvalid || countHeader(message, 'host') > 1 ? new HttpError('malformed_request') : undefined;
 }
 
-/** Returns how many times a header was sent. `headers` does not contain all values of a repeated header. */
+/** `headers` does not contain all values of a repeated header. */
 function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -9,7 +9,7 @@ import type { Answer, Pages } from '../exchange.ts';
 /** How long to drain input after the final response, in milliseconds. */
 const lingerMs = 1000;
 
-/** Sends an answer. For a long list, returns a promise that resolves when all pages have been written. */
+/** For a long list, returns a promise that resolves when all pages have been written. */
 export function sendAnswer(
   response: ServerResponse,
   { status, headers, body }: Answer,
@@ -45,9 +45,8 @@ function drained(response: ServerResponse): Promise<boolean> {
 }
 
 /**
- * Sends an error response for input that node:http has rejected, ends the writable side, and then drains input for up
- * to a second (RFC 9112 §9.6). Closing the connection immediately would cause a TCP reset, and the client might not
- * receive the response.
+ * Sends an error response for input that node:http has rejected, and drains input for up to a second (RFC 9112 §9.6).
+ * Closing the connection immediately would cause a TCP reset, and the client might not receive the response.
  */
 export function refuseConnection(socket: Duplex, code: ErrorCode): void {
   const { status } = errorTable[code];

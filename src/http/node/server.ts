@@ -15,7 +15,7 @@ const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
-  // The interval in milliseconds at which node:http checks for timeouts; its default is 30 seconds.
+  // node:http checks for timeouts every 30 seconds by default.
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
@@ -40,17 +40,16 @@ export type PlantServer = Record<
   Server;
 
 /**
- * Creates a node:http server for the HTTP service. The server uses the listener that {@link createRequestListener}
- * creates. node:http itself refuses malformed requests, requests whose header is too large, and requests that time out.
- * The responses to these requests also have an Error body. Call `listen` to start the server and {@link drainServer} to
- * stop it.
+ * Creates a node:http server with the listener that {@link createRequestListener} creates. node:http itself refuses
+ * requests that are malformed or too slow, or whose header is too large. These responses also have an Error body. Call
+ * `listen` to start the server and {@link drainServer} to stop it.
  *
  * A client has 10 seconds to send a header and 30 seconds to send the whole request. To change the time limits, set the
  * `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout` properties of the server.
  *
- * The server's `maxConnections` is 10,000, or less if the process cannot open enough files. When more than 95% of
- * `maxConnections` are open, the connection that has made no progress for the longest time is closed, and the server
- * emits `connectionEvicted`.
+ * The server's `maxConnections` is 10,000, or less if the process cannot open enough files. When more than 95% of them
+ * are open, the connection that has made no progress for the longest time is closed, and the server emits
+ * `connectionEvicted`.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
@@ -86,8 +85,8 @@ function clientErrorCode({ code }: NodeJS.ErrnoException): ErrorCode {
 }
 
 /**
- * How long a stopping server still reads requests from idle connections, in milliseconds, so that a busy client sees
- * `Connection: close`. Without this delay, each of 16 busy clients lost a request.
+ * A stopping server still reads requests from idle connections for this long, so that clients see `Connection: close`.
+ * Without this delay, each of 16 busy clients lost a request.
  */
 const lingerMs = 100;
 
@@ -128,7 +127,7 @@ export async function drainServer(server: Server, options: { readonly graceMs: n
   clearTimeout(cut);
 }
 
-/** Refuses new connections. The promise resolves when all connections are closed. */
+/** The promise resolves when all connections are closed. */
 function stopListening(server: Server): Promise<unknown> {
   // close() calls this method, which would also close connections whose next request has not been read yet.
   server.closeIdleConnections = () => undefined;
