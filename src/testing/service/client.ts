@@ -129,14 +129,9 @@ export class Client {
     return this.#fetch === fetch;
   }
 
-  /** The prefix of all names in this run. */
-  get runMarker(): string {
-    return `test-${this.#random.toString(36)}-`;
-  }
-
   /** The prefix of all names in the current test. */
   get marker(): string {
-    return `${this.runMarker}${this.#testNumber}-`;
+    return `test-${this.#random.toString(36)}-${this.#testNumber}-`;
   }
 
   beginTest(): void {

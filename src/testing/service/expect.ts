@@ -121,13 +121,12 @@ export async function expectCode(sent: Sent, integer: number): Promise<void> {
 }
 
 /** Returns the parameters of the first challenge (RFC 9110 §11.6.1), which must have the scheme Bearer. */
-export async function expectChallenge(sent: Sent): Promise<{ exchange: Exchange; parameters: Map<string, string> }> {
+export async function expectChallenge(sent: Sent): Promise<Map<string, string>> {
   const exchange = await sent;
   const [, scheme = '', rest = ''] = /^\s*([\w-]+)(.*)$/s.exec(headerOf(exchange, 'www-authenticate')) ?? [];
   const pairs = [...rest.matchAll(/([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)];
   expect(scheme.toLowerCase() === 'bearer', exchange, 'WWW-Authenticate: Bearer');
-  const entries = pairs.map(([, name = '', quoted, token = '']) => [name.toLowerCase(), quoted ?? token] as const);
-  return { exchange, parameters: new Map(entries) };
+  return new Map(pairs.map(([, name = '', quoted, token = '']) => [name.toLowerCase(), quoted ?? token]));
 }
 
 /** Calls `check` with each of the values, one after another. */
@@ -161,25 +160,16 @@ export async function expectStored({ a }: Client, plant: NewPlant): Promise<void
   await expectPlants(a.list(`after=${plant.id - 1n}&limit=1`), [plant]);
 }
 
-/** Lists a user's plants. Returns those that the current test has created, and the exchange. */
-export async function listMine(
-  client: Client,
-  user: User = client.a,
-  query = '',
-): Promise<{ plants: ListedPlant[]; exchange: Exchange }> {
-  const exchange = await user.list(query);
-  return { plants: (await expectList(exchange)).filter(({ name }) => name.startsWith(client.marker)), exchange };
-}
-
 /** Checks that a list contains exactly these plants of the current test, in this order. Compares their names. */
 export async function expectMine(
   client: Client,
   expected: readonly ListedPlant[],
-  user?: User,
-  query?: string,
+  user: User = client.a,
+  query = '',
 ): Promise<void> {
-  const { plants, exchange } = await listMine(client, user, query);
+  const exchange = await user.list(query);
+  const mine = (await expectList(exchange)).filter(({ name }) => name.startsWith(client.marker));
   const names = namesOf(expected);
   const what = names === '' ? 'no plant of this test' : `exactly these plants of this test: ${names}`;
-  expect(namesOf(plants) === names, exchange, what);
+  expect(namesOf(mine) === names, exchange, what);
 }

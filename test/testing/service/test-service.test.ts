@@ -14,7 +14,7 @@ describe('testService', () => {
   before(async () => {
     const names = Object.keys(brokenServers);
     // The last test of the OpenAPI document compares it with the responses to other tests.
-    const patterns = names.map((name) => `^${escape(name)} .+ (?:auth-missing-get|${name.split(' ')[0] ?? ''}) `);
+    const patterns = names.map((name) => `^${escape(name)} .+ (?:auth-missing|${name.split(' ')[0] ?? ''}) `);
     run = await runSuites(file, [...patterns, '^useless: '], 300_000);
   });
 
@@ -37,7 +37,7 @@ describe('testService', () => {
     const all = new Set(run.results.filter(({ suite }) => suite.startsWith('useless')).map(({ test }) => test));
     const failed = new Set(run.results.filter(({ failure }) => failure !== undefined).map(({ test }) => test));
     const silent = [...all].filter((test) => !failed.has(test) && !test.startsWith('header-repeated-'));
-    assert.ok(all.size > 130);
+    assert.ok(all.size > 110);
     assert.deepEqual(silent, []);
   });
 

@@ -1,4 +1,4 @@
-import type { Client, User } from '../client.ts';
+import type { Client, NewPlant, User } from '../client.ts';
 import type { Exchange } from '../exchange.ts';
 
 /** Invalid values of `limit`, which must be a single integer from 0 to 2147483647. */
@@ -28,15 +28,27 @@ export function invalidIds(id: bigint): string[] {
   return ['x', '-', '%20', ...digits, eastern.join(''), `${id}`.repeat(100)];
 }
 
-/** Sends one request for each kind of error that is possible without a read-only token. */
-export async function failAll({ anonymous, a }: Client, user: User = a): Promise<Exchange[]> {
-  return [
-    await user.send('POST /plants', { body: '{' }),
-    await user.send('POST /plants', { body: '{}' }),
-    await user.list('limit=x'),
-    await user.remove('x'),
-    await anonymous.list(),
-    await user.send('GET /no-such-path'),
-    await user.send('PATCH /plants'),
-  ];
+/** A request for each error, with the name of its test, by the integer of the error. */
+export const failures: Readonly<
+  Record<number, [name: string, fail: (c: Client, user: User, plant: NewPlant) => Promise<Exchange>]>
+> = {
+  40001: ['code-invalid-json', (_, user) => user.post('{')],
+  40002: ['code-invalid-plant', (_, user) => user.post('{}')],
+  40003: ['code-id-taken', async (_, user, plant) => (await user.create(plant), user.create(plant))],
+  40004: ['code-invalid-id', (_, user) => user.remove('x')],
+  40005: ['code-invalid-limit', (_, user) => user.list('limit=x')],
+  40006: ['code-invalid-after', (_, user) => user.list('after=x')],
+  40007: ['code-invalid-media-type', (_, user, plant) => user.create(plant, { 'content-type': 'text/plain' })],
+  40101: ['code-missing-credentials', ({ anonymous }) => anonymous.list()],
+  40102: ['code-invalid-token', ({ anonymous }) => anonymous.list('', { authorization: unknownToken })],
+  40401: ['code-route-not-found', (_, user) => user.send('GET /no-such-path')],
+  40402: ['code-plant-not-found', (_, user, { id }) => user.remove(id)],
+  40500: ['code-method-not-allowed', (_, user) => user.send('PATCH /plants')],
+};
+
+/** Sends each of the {@link failures}. */
+export async function failAll(c: Client, user: User = c.a): Promise<Exchange[]> {
+  const sent: Exchange[] = [];
+  for (const [, fail] of Object.values(failures)) sent.push(await fail(c, user, c.newPlant()));
+  return sent;
 }

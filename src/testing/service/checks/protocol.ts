@@ -78,14 +78,7 @@ export const methodChecks: Checks = {
 /** Sends one request for each kind of response, and checks every response. */
 async function expectAll(c: Client, expected: string, isRight: (sent: Exchange) => boolean): Promise<void> {
   const plant = c.newPlant();
-  const exchanges = [
-    await c.a.create(plant),
-    await c.a.create(plant),
-    await c.a.list(),
-    await c.a.remove(plant.id),
-    await c.a.remove(plant.id),
-    ...(await failAll(c)),
-  ];
+  const exchanges = [await c.a.create(plant), await c.a.list(), await c.a.remove(plant.id), ...(await failAll(c))];
   for (const exchange of exchanges) expect(isRight(exchange), exchange, expected);
 }
 

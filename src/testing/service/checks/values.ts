@@ -45,11 +45,6 @@ export const int64Checks: Checks = {
     await expectStatus(c.a.remove(id), 204);
     await expectMine(c, kept);
   },
-  'int64-after-exact MUST compare after exactly, also over 2^53': async (c) => {
-    const id = c.newLargeId();
-    const plants = await createAt(c, id, id + 1n);
-    await expectPlants(c.a.list(`after=${id}&limit=1`), plants.slice(1));
-  },
   'int64-largest MUST accept the id 2^63-1': accepts(maxInt64),
   'int64-smallest MUST accept the id -2^63': accepts(minInt64),
   'int64-zero MUST accept the id 0': accepts(0n),
@@ -66,22 +61,14 @@ export const int64Checks: Checks = {
     requireFree(c, maxInt64, minInt64);
     await inTurn(beyond, (id) => expectError(c.a.remove(id), 400));
   },
-  'int64-notations MUST accept an integral id with a fraction part or an exponent, such as 5.0 and 1e3': async (c) => {
-    const thousands = c.newId(2000) / 1000n + 1n;
-    for (const notation of [`${thousands}000.0`, `${thousands}e3`, `${thousands}00.0E+1`]) {
-      await expectSameId(c, thousands * 1000n, notation);
-    }
-  },
-  'int64-exact-notations MUST keep an id over 2^53 exact in every notation': (c) => {
-    const id = c.newLargeId() + 1n;
-    const notations = [`${id}.000`, `${id}0e-1`, `0.${id}e${String(id).length}`];
-    return inTurn(notations, (notation) => expectSameId(c, id, notation));
-  },
-  'int64-order MUST order ids as numbers, not as text': async (c) => {
-    const id = c.newId(2);
-    // As text, -1 would come before -2.
-    const ids = [-c.newLargeId(), -id - 1n, -id, id, id + 1n, c.newLargeId()];
-    await expectMine(c, (await createAt(c, ...ids.toReversed())).toReversed());
+  'int64-notations MUST accept an integral id with a fraction part or an exponent, also over 2^53': async (c) => {
+    const [thousands, large] = [c.newId(2000) / 1000n + 1n, c.newLargeId() + 1n];
+    await inTurn([`${thousands}000.0`, `${thousands}e3`, `${thousands}00.0E+1`], (notation) =>
+      expectSameId(c, thousands * 1000n, notation),
+    );
+    await inTurn([`${large}.000`, `${large}0e-1`, `0.${large}e${String(large).length}`], (notation) =>
+      expectSameId(c, large, notation),
+    );
   },
 };
 
@@ -105,34 +92,13 @@ function keeps(texts: readonly string[], encode: (text: string) => string = JSON
 const strings: Readonly<Record<string, readonly string[]>> = {
   'string-beyond-bmp MUST keep characters beyond U+FFFF': ['\u{1F33F}', '\u{1F469}\u200D\u{1F33E}', '\u{10FFFF}'],
   'string-normalization MUST keep composed and decomposed characters': ['\u00E9', 'e\u0301', '\uFB01', '\u212B', 'ß'],
-  'string-white-space MUST keep white space': [
-    ' ',
-    '  x  ',
-    '\n',
-    'a\r\nb',
-    '\t',
-    '\u00A0',
-    '\u3000',
-    '\uFEFF',
-    '\u2028',
+  'string-white-space MUST keep white space': [' ', '  x  ', 'a\r\nb', '\t', '\u00A0\u3000', '\uFEFF', '\u2028'],
+  'string-special MUST keep control characters, noncharacters and U+FFFD': [
+    ...['\u0001', '\b\f', '\u001B[2J', '\u007F', '\u0085', '\u202E', '\uFFFD', '\uFFFE\uFFFF\uFDD0'],
   ],
-  'string-control-characters MUST keep control characters': [
-    '\u0001',
-    '\b\f',
-    '\u001B[2J',
-    '\u007F',
-    '\u0085',
-    '\u202E',
-  ],
-  'string-noncharacters MUST keep noncharacters and U+FFFD': ['\uFFFD', '\uFFFE', '\uFFFF', '\uFDD0'],
   'string-quotes MUST keep quotation marks and backslashes': ['"', '\\', '\\n', '\\u0041', "'", '"}', '","tag":"x'],
-  'string-other-types MUST keep text that looks like another type': ['null', 'true', '1', '1e3', '0x10', '[]', '{}'],
-  'string-markup MUST keep text that looks like code': [
-    '<b>&amp;</b>',
-    '%20',
-    '${x}',
-    "'; DROP TABLE plants; --",
-    '%s',
+  'string-markup MUST keep text that looks like code or like another type': [
+    ...['<b>&amp;</b>', '%20', '${x}', "'; DROP TABLE plants; --", '%s', 'null', 'true', '1e3', '0x10', '[]', '{}'],
   ],
 };
 

@@ -20,12 +20,12 @@ export const brokenProtocols: BrokenServers = {
   'auth-challenge challenges for Basic credentials': onChallenge(401, 'Basic realm="plants"'),
   'auth-invalid-token never sends invalid_token': onChallenge(401, 'Bearer realm="plants"'),
   'auth-missing-no-error always sends invalid_token': onChallenge(401, 'Bearer realm="plants", error="invalid_token"'),
-  'auth-missing-get responds with 403 instead of 401': onStatus(401, { status: 403, text: error(40301) }),
-  'scope-create responds with 401 instead of 403': onStatus(403, { status: 401, text: error(40102) }),
+  'auth-missing responds with 403 instead of 401': onStatus(401, { status: 403, text: error(40301) }),
+  'scope-write responds with 401 instead of 403': onStatus(403, { status: 401, text: error(40102) }),
   'scope-challenge does not name the scope': onChallenge(403, 'Bearer realm="plants", error="insufficient_scope"'),
-  'scope-create lets a read-only token write': onCredentials('ada-reads', 'ada'),
+  'scope-write lets a read-only token write': onCredentials('ada-reads', 'ada'),
   'auth-scheme-case compares the scheme with its case': onCredentials(/^bearer(?= \w)/, 'Basic'),
-  'auth-malformed accepts the first of several tokens': onCredentials(/^Bearer (\w+), Bearer \w+$/, 'Bearer $1'),
+  'auth-wrong-token accepts the first of several tokens': onCredentials(/^Bearer (\w+), Bearer \w+$/, 'Bearer $1'),
   'auth-not-in-query accepts a token in the query': onRequest(({ target }) => {
     const token = /access_token=(\w+)/.exec(target)?.[1];
     return token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
@@ -44,7 +44,7 @@ export const brokenProtocols: BrokenServers = {
   'error-body sends problem details': onResponse(({ status }) =>
     status >= 400 ? { headers: { 'content-type': 'application/problem+json' } } : {},
   ),
-  'error-integer numbers errors freely': onText(/^\{"error":\d+/, '{"error":7'),
+  'error-body numbers errors freely': onText(/^\{"error":\d+/, '{"error":7'),
   ...Object.fromEntries(
     codes.map((name) => [
       `code-${name} numbers the error differently`,

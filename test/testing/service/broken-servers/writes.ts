@@ -19,9 +19,9 @@ export const brokenWrites: BrokenServers = {
   'create-200 responds with 201': onResponse(({ status }, request) =>
     isCreate(request) && status === 200 ? { status: 201 } : {},
   ),
-  'create-response returns an id with a new plant': onCreated((plant) => ({ id: 1, ...plant })),
+  'create-200 returns an id with a new plant': onCreated((plant) => ({ id: 1, ...plant })),
   'create-without-tag returns the tag null for a new plant': onCreated((plant) => ({ tag: null, ...plant })),
-  'create-response declares JSON as text': onStatus(200, { headers: { 'content-type': 'text/plain' } }),
+  'create-200 declares JSON as text': onStatus(200, { headers: { 'content-type': 'text/plain' } }),
   'create-unknown-fields refuses unknown fields': onBody(/^.*"colour".*$/s, '{}'),
   'create-without-tag requires a tag': onBody(/^(?!.*"tag").*/s, '{}'),
   'invalid-id-type accepts an id in quotation marks': onBody(/"id":"(\d+)"/, '"id":$1'),
@@ -51,8 +51,8 @@ export const brokenWrites: BrokenServers = {
   'string-markup escapes HTML': onStrings((text) => text.replaceAll('<', '&lt;')),
   'int64-neighbours rounds ids in bodies': onBody(/(?<=^\{"id":)-?\d{1,19}(?=,)/, rounded),
   'int64-delete-exact rounds ids in paths': onTarget(/(?<=^\/plants\/)\d{16,19}$/, rounded),
-  'int64-after-exact rounds after': onTarget(/(?<=after=)\d{16,19}/, rounded),
-  'link-exact rounds ids in Link': onResponse(({ headers }) => {
+  'after-exclusive rounds after': onTarget(/(?<=after=)\d{16,19}/, rounded),
+  'link-parameters rounds ids in Link': onResponse(({ headers }) => {
     const link = headers.get('link')?.replace(/(?<=after=)\d+/, rounded);
     return link === undefined ? {} : { headers: { link } };
   }),
