@@ -11,21 +11,13 @@ export interface FirstToken {
 
 /**
  * Prepares the token for the user `me` that the server issues if it starts without a tokens file. Returns a function
- * that issues the token, for the server at `url`. The token is printed if standard output is a terminal. Otherwise, the
- * output might be saved in a log, so the token is written to a new file.
+ * that issues the token, for the server at `url`. The token is written to a new file, because the output of a server is
+ * often saved in a log.
  *
  * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
  */
 export function prepareFirstToken(tokens: string): (url: string) => FirstToken {
   requireFolderOf(tokens, 'tokens file');
-  const issue = (): string => issueToken(tokens, { user: 'me' }).token;
-  if (process.stdout.isTTY) {
-    return (url) => {
-      const token = issue();
-      const text = `Created a token for the user 'me'. It is shown only once:\n\n  ${token}\n`;
-      return { text, curl: curl(`'Authorization: Bearer ${token}'`, url) };
-    };
-  }
   const path = join(dirname(resolve(tokens)), 'first-token.txt');
   if (existsSync(path)) throw new Error(`The first token would be written to ${path}, which exists: move it away.`);
   return (url) => {
@@ -33,7 +25,7 @@ export function prepareFirstToken(tokens: string): (url: string) => FirstToken {
     // written by its descriptor, because another account could replace the path by a link.
     const file = openSync(path, 'wx', 0o600);
     try {
-      writeSync(file, `${issue()}\n`);
+      writeSync(file, `${issueToken(tokens, { user: 'me' }).token}\n`);
       fsyncSync(file);
     } catch (error) {
       rmSync(path, { force: true });
@@ -42,13 +34,12 @@ export function prepareFirstToken(tokens: string): (url: string) => FirstToken {
       closeSync(file);
     }
     const place = `It is in ${path}, which only its owner can read.\nMove the token to a safe place, and remove that file.`;
-    const text = `Created a token for the user 'me'. ${place}\n`;
-    return { text, curl: curl(`"Authorization: Bearer $(cat ${shellQuoted(path)})"`, url) };
+    const header = `"Authorization: Bearer $(cat ${shellQuoted(path)})"`;
+    return {
+      text: `Created a token for the user 'me'. ${place}\n`,
+      curl: `curl -H ${header} ${shellQuoted(`${url}/plants`)}`,
+    };
   };
-}
-
-function curl(header: string, url: string): string {
-  return `curl -H ${header} ${shellQuoted(`${url}/plants`)}`;
 }
 
 /** Quotes a string as one word for a POSIX shell. */

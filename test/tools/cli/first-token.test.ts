@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,8 +10,6 @@ import { callService } from '../../support/call.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
-import { main, tsx } from '../../support/sources.ts';
-import { hasProgram } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Runs a line in a shell and returns the standard output. */
@@ -55,29 +52,6 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.match(second.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.doesNotMatch(second.stdout(), /new file|curl/);
     assert.ok(!existsSync(file));
-  });
-
-  it('shows the token on a terminal with a working curl command, and does not write the token to a file', async (t) => {
-    if (!hasProgram(t, 'script')) return;
-    const cwd = await temporaryFolder(t);
-    const command = `exec '${process.execPath}' --import '${tsx}' '${main}' serve --port 0 --storage memory`;
-    const args = ['--quiet', '--return', '--command', command, '/dev/null'];
-    const child = spawn('script', args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
-    const exited = once(child, 'exit') as Promise<[number | null]>;
-    let stdout = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk.replaceAll('\r', '')));
-    t.after(async () => {
-      child.kill('SIGKILL');
-      await exited;
-    });
-    const line = await eventually(() => /^ +(curl .*)\n/m.exec(stdout)?.[1] ?? assert.fail(stdout), 20_000);
-    assert.equal(paste(t, `${line} --silent`), '[]');
-    const [token = ''] = /pst_[0-9A-Za-z]{36}/.exec(line) ?? [];
-    assert.equal(stdout.split(token).length - 1, 2, 'the token alone and in the curl line');
-    assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json', 'tokens.json.lock']);
-    // Ctrl-C sends this character.
-    child.stdin.write('\u0003');
-    assert.deepEqual((await exited)[0], 0);
   });
 
   it('fails if first-token.txt exists or the folder for the tokens file is missing', async (t) => {

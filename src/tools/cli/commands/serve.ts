@@ -41,8 +41,8 @@ Options:
                       (PLANT_STORE_STORAGE, else DATABASE_URL;
                       default sqlite:plants.db)
   --tokens FILE       the tokens file. If it is missing, it is created with a
-                      token for the user 'me', which is printed on a terminal,
-                      and otherwise written to first-token.txt in its folder
+                      token for the user 'me', which is written to
+                      first-token.txt in its folder
                       (PLANT_STORE_TOKENS; default tokens.json)
   --base-path PATH    the path under which clients reach the service, such as
                       /garden (PLANT_STORE_BASE_PATH; default none)
