@@ -19,10 +19,9 @@ const maxConnections = 8;
 export function createAdminServer(publicServer: Server, store: PlantStore, readiness: Readiness): Server {
   const serviceMetrics = collectServiceMetrics(publicServer, store);
 
-  async function page({ method = '', url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
+  async function page({ url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
     const path = url.replace(/\?.*/s, '');
     if (!['/live', '/ready', '/metrics'].includes(path)) return [404, 'not found\n'];
-    if (method !== 'GET' && method !== 'HEAD') return [405, 'method not allowed\n'];
     if (path === '/live') return [200, 'ok\n'];
     const works = await readiness.works();
     if (path === '/metrics') {
@@ -40,9 +39,7 @@ export function createAdminServer(publicServer: Server, store: PlantStore, readi
       'Content-Type': metricsType,
       'Content-Length': Buffer.byteLength(text),
       'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
       Connection: 'close',
-      ...(status === 405 && { Allow: 'GET, HEAD' }),
     });
     response.end(text);
   }

@@ -30,12 +30,6 @@ export function createDocs(source: string, basePath: string): (listener: Service
     if (method !== 'GET' && method !== 'HEAD') return false;
     const target = splitTarget(url).path;
     const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
-    if (path === '/docs/') {
-      // The URLs in the web page are relative to `/docs`, not to `/docs/`. The target of the redirect is also relative,
-      // so that the redirect works even if a proxy removes a path prefix from requests.
-      response.writeHead(308, { Location: '../docs', 'Content-Length': 0 }).end();
-      return true;
-    }
     const [mediaType, body] = files.get(path) ?? [];
     if (mediaType === undefined || body === undefined) return false;
     const headers = {

@@ -41,14 +41,12 @@ async function checkMetrics(text: string): Promise<string> {
 }
 
 describe('admin port of plant-store serve', { concurrency: 3 }, () => {
-  it('responds to GET and HEAD requests for /live, /ready and /metrics, and refuses all other requests', async (t) => {
+  it('responds to requests for /live, /ready and /metrics, and to no others', async (t) => {
     const { adminUrl } = await start(t, ['--storage', 'memory']);
     assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
     assert.deepEqual(await get(`${adminUrl}/ready?probe`), [200, 'ok\n']);
     assert.deepEqual(await get(`${adminUrl}/ready`, 'HEAD'), [200, '']);
     assert.deepEqual(await get(`${adminUrl}/plants`), [404, 'not found\n']);
-    const refused = await fetch(`${adminUrl}/metrics`, { method: 'POST' });
-    assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD']);
     const metrics = await fetch(`${adminUrl}/metrics`);
     assert.equal(metrics.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
     // The server closes each connection after the response, so that idle clients do not block the port.
