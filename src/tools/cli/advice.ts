@@ -1,5 +1,6 @@
+import { errorTable } from '../../core/model/errors.ts';
+
 const freeSpace = 'Free space on the disk.';
-const allowHost = 'Allow this host, user and database in pg_hba.conf, or set sslmode if only TLS is allowed.';
 const setPassword = 'Set the password in the connection string or in PGPASSWORD.';
 
 /**
@@ -13,20 +14,13 @@ const advice: readonly [codes: string, sentence: string][] = [
     'Check the host and the port in the connection string, and that the database is running.',
   ],
   ['EACCES EPERM 8', 'Check the owner and the permissions of the file and its folder.'],
-  ['EROFS', 'Choose a folder on a file system that is not read-only.'],
   ['ENOSPC 53100 13', freeSpace],
   ['ENOENT', 'Check the path.'],
-  ['ENOTDIR EEXIST', 'Check the path: a part of it is not a folder.'],
-  ['EMFILE', 'Raise the limit of open files (ulimit -n).'],
   ['08P01', 'Behind a connection pooler, remove options and all timeouts but query_timeout.'],
-  ['28P01 28000', 'Check the user and the password in the connection string.'],
-  ['3D000', 'Create the database, or check its name in the connection string.'],
   ['3F000', 'Create the schema, or check its name in the connection string.'],
   ['42P01', 'Check the database, the schema and the table in the connection string.'],
   ['42501', 'Grant the user the rights to connect to the database, and to create, read and write the table.'],
   ['25006', 'Connect to the primary, with a role that may write.'],
-  ['55P03', 'End the transaction that locks the table: see pg_locks and pg_stat_activity.'],
-  ['57014', 'Check statement_timeout of the role and the database.'],
   ['storage_unsupported', 'Choose another storage, or restore a backup.'],
   ['5', 'Try again when no other process is writing to the file.'],
 ];
@@ -46,8 +40,6 @@ export function adviceFor(error: unknown): string | undefined {
   if (error.message.includes('client password must be a string')) return setPassword;
   if (!('code' in error)) return undefined;
   if ('errcode' in error) return adviceByCode(Number(error.errcode) & 0xff);
-  // The code 28000 can also mean that the user does not exist. Even a translated message contains the file name.
-  if (error.code === '28000' && error.message.includes('pg_hba.conf')) return allowHost;
   return adviceFor(error.cause) ?? adviceByCode(error.code);
 }
 
@@ -56,8 +48,21 @@ export function isDiskFull(error: unknown): boolean {
   return adviceFor(error) === freeSpace;
 }
 
-/** Appends the advice about an error to a text that describes it. */
-export function withAdvice(text: string, error: unknown): string {
-  const sentence = adviceFor(error);
-  return sentence === undefined ? text : `${/[.)]$/.test(text) ? text : `${text}.`} ${sentence}`;
+/** Describes an error and its causes on one line, with advice for the user if there is any. */
+export function describeError(error: unknown): string {
+  const [summary, sentence] = [summarize(error), adviceFor(error)];
+  return sentence === undefined ? summary : `${/[.)]$/.test(summary) ? summary : `${summary}.`} ${sentence}`;
+}
+
+/** Omits the general message that clients receive when the storage fails, unless the cause is unknown. */
+function summarize(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // If a host name has several addresses and no connection succeeds, the error is an AggregateError whose own message
+  // is empty.
+  const reasons: unknown[] = error instanceof AggregateError && error.message === '' ? error.errors : [error.cause];
+  const { message } = error;
+  const causes = reasons.filter((reason) => reason !== undefined).map(summarize);
+  const added = causes.filter((text) => !message.includes(text)).join(', ');
+  if (message === '' || (message === errorTable.storage_unavailable.message && added !== '')) return added;
+  return added === '' ? message : `${message} (${added})`;
 }

@@ -1,4 +1,4 @@
-import { withAdvice } from './advice.ts';
+import { describeError } from './advice.ts';
 import { UsageError } from './command.ts';
 import * as backup from './commands/backup.ts';
 import * as check from './commands/check.ts';
@@ -55,8 +55,9 @@ export async function run(args: string[]): Promise<number> {
   try {
     return await dispatch(args);
   } catch (error) {
-    tell(error instanceof Error ? describe(error) : String(error));
-    return error instanceof UsageError ? 2 : 1;
+    const isMisuse = error instanceof UsageError;
+    tell(isMisuse ? error.message : describeError(error));
+    return isMisuse ? 2 : 1;
   }
 }
 
@@ -94,11 +95,4 @@ function tell(text: string): void {
 function print(text: string): number {
   process.stdout.write(text);
   return 0;
-}
-
-/** Describes an error and its cause on one line, with advice for the user if there is any. */
-function describe(error: Error): string {
-  const { message, cause } = error;
-  const addsCause = cause instanceof Error && !(error instanceof UsageError) && !message.includes(cause.message);
-  return withAdvice(addsCause ? `${message} (${cause.message})` : message, error);
 }

@@ -2,8 +2,7 @@ import { errorText } from '../../../core/model/error-text.ts';
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { RequestMessage } from '../../../core/model/diagnostics.ts';
 import type { Refusal } from '../../../tokens/grants.ts';
-import { withAdvice } from '../advice.ts';
-import { errorSummary } from './error-summary.ts';
+import { describeError } from '../advice.ts';
 import { printable } from './printable.ts';
 
 export const logFormats = ['json', 'pretty', 'off'] as const;
@@ -50,7 +49,7 @@ export class Log {
    * within a second are only counted, because every request fails while the storage is unavailable.
    */
   error(event: string, error?: unknown, requestId?: string): void {
-    const message = error === undefined ? event : withAdvice(`${event}: ${errorSummary(error)}`, error);
+    const message = error === undefined ? event : `${event}: ${describeError(error)}`;
     const repeats = this.#repeats.get(message);
     if (repeats !== undefined) {
       this.#repeats.set(message, repeats + 1);

@@ -38,10 +38,10 @@ describe('Log', () => {
       log.error('It failed', error);
     };
     const line = JSON.parse(await written({ format: 'json' }, fail)) as Record<string, string>;
-    assert.deepEqual([line['level'], line['message']], ['error', 'It failed: outer inner no error']);
+    assert.deepEqual([line['level'], line['message']], ['error', 'It failed: outer (inner (no error))']);
     assert.match(line['error'] ?? '', stacks);
     const pretty = await written({ format: 'pretty' }, fail);
-    assert.match(pretty, /^[\d:]{8} ERROR It failed: outer inner no error\n/);
+    assert.match(pretty, /^[\d:]{8} ERROR It failed: outer \(inner \(no error\)\)\n/);
     assert.match(pretty, stacks);
   });
 
