@@ -55,8 +55,3 @@ export function startServer(t: HasAfter, args: string[], context: CommandContext
   const child = spawnCommand(['serve', '--port', '0', ...args], context);
   return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
 }
-
-/** Returns what a transfer command wrote to standard error, without the duration and the rate. */
-export function summaryOf(stderr: string): string {
-  return stderr.replace(/ in [\d.]+ s( \([\d,.]+ a second\))?/, '');
-}

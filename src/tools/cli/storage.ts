@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import type { OwnedPlant, StorageAdapter } from '../../core/storage-adapter.ts';
 import { MemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { damaged, identifyFile, isSameFile } from '../../storage/sqlite/file.ts';
+import { damaged } from '../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { openToRead } from '../../storage/sqlite/database.ts';
 import { Reader } from '../../storage/sqlite/reader.ts';
@@ -123,13 +123,6 @@ export function describeStorage(setting: Setting): string {
   const file = sqliteLocation(setting)?.file;
   if (file !== undefined) return `${existsSync(file) ? '' : 'the new file '}${file}${variable}`;
   return text === 'memory' ? `memory, until the server stops${variable}` : `${describePostgres(text)}${variable}`;
-}
-
-/** Checks whether two settings name the same storage. Different links to one file count as the same storage. */
-export function isSameStorage(a: Setting, b: Setting): boolean {
-  const [one, other] = [sqliteLocation(a)?.file, sqliteLocation(b)?.file];
-  if (one === undefined || other === undefined) return a.text === b.text;
-  return one === other || (existsSync(one) && isSameFile(identifyFile(one), identifyFile(other)));
 }
 
 export function requireFile(file: string): void {

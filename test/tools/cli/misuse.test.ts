@@ -34,7 +34,6 @@ const misuses: [args: string, keyword: string][] = [
   ['copy --from sqlite:a.db', '--to STORAGE'],
   ['copy --from sqlite:a.db --to=', '--to STORAGE'],
   ['copy --from memory --to sqlite:a.db', '--from'],
-  ['copy --from sqlite:a.db --to sqlite:./a.db', 'same storage'],
   ['export plants.ndjson', "'plants.ndjson'"],
   ['import --storage memory', 'sqlite:FILE'],
   ['import --strict=yes', '--strict'],

@@ -6,7 +6,6 @@ import { parseCommandLine, setting, UsageError } from '../command.ts';
 import type { Setting } from '../command.ts';
 import { settings } from '../environment.ts';
 import { interruptible, InterruptedError } from '../interruption.ts';
-import { counted, Progress } from '../output/progress.ts';
 import { requireFile, sqliteLocation, withFileName } from '../storage.ts';
 
 export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
@@ -31,7 +30,11 @@ export async function run(args: string[]): Promise<number> {
   const newFile = resolve(target);
   requireFile(file);
   requireFolderOf(newFile, 'backup');
-  return interruptible((signal) => copyDatabase(file, newFile, 'Backed up', signal));
+  return interruptible(async (signal) => {
+    await copyDatabase(file, newFile, signal);
+    process.stderr.write(`Backed up ${file} to ${newFile}.\n`);
+    return 0;
+  });
 }
 
 /** @throws {UsageError} if the setting does not name an SQLite file. */
@@ -41,18 +44,12 @@ export function requireSqlite(storage: Setting): string {
   throw new UsageError(`${storage.source} must be 'sqlite:FILE'. Back up and restore PostgreSQL with its own tools.`);
 }
 
-/** Copies a database file, shows the progress, and prints a summary that begins with `verb`. */
-export async function copyDatabase(file: string, target: string, verb: string, signal: AbortSignal): Promise<number> {
-  const progress = new Progress('page');
+/** Copies a database file. Leaves no part of a copy behind if the signal is aborted. */
+export async function copyDatabase(file: string, target: string, signal: AbortSignal): Promise<void> {
   try {
-    const pages = await backUpDatabase(file, target, (copied) => {
-      if (signal.aborted) {
-        throw new InterruptedError(`Interrupted after ${counted(copied, 'page')}: nothing was changed.`);
-      }
-      progress.update(copied);
+    await backUpDatabase(file, target, () => {
+      if (signal.aborted) throw new InterruptedError('Interrupted: nothing was changed.');
     });
-    progress.finish(verb, pages);
-    return 0;
   } catch (error) {
     if (hasResultCode(error, 'ioError')) {
       const sentence = `${file} cannot be copied to ${target}: a disk is full or failing. Free space, and try again.`;

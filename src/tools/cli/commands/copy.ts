@@ -3,7 +3,7 @@ import { parseCommandLine, UsageError } from '../command.ts';
 import type { Setting } from '../command.ts';
 import { interruptible, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
-import { isSameStorage, withSource, withTarget } from '../storage.ts';
+import { withSource, withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 
@@ -21,7 +21,6 @@ Options:
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine('copy', args, { from: { type: 'string' }, to: { type: 'string' } });
   const [from, to] = [required('--from', values.from), required('--to', values.to)];
-  if (isSameStorage(from, to)) throw new UsageError('--from and --to must not be the same storage.');
   return interruptible((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {

@@ -1,7 +1,7 @@
 import type { OwnedPlant } from '../../../core/storage-adapter.ts';
 import { parseCommandLine, setting } from '../command.ts';
 import { settings } from '../environment.ts';
-import { Progress } from '../output/progress.ts';
+import { counted } from '../output/transfer-report.ts';
 import { withSource } from '../storage.ts';
 
 export const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
@@ -20,15 +20,12 @@ Options:
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine('export', args, { storage: settings.storage });
   return withSource(setting('storage', values.storage), async (pages) => {
-    const progress = new Progress('plant');
     let count = 0;
     for await (const page of pages) {
       await print(page.map(toLine).join(''));
       count += page.length;
-      // On a terminal, the progress would appear between the plants.
-      if (!process.stdout.isTTY) progress.update(count);
     }
-    progress.finish('Exported', count);
+    process.stderr.write(`Exported ${counted(count, 'plant')}.\n`);
     return 0;
   });
 }

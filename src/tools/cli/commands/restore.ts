@@ -42,14 +42,15 @@ export async function run(args: string[]): Promise<number> {
     if (existsSync(file)) completeFile(file);
     // A process that was killed might have left a copy.
     rmSync(copy, { force: true });
-    await copyDatabase(backup, copy, 'Restored', signal);
+    await copyDatabase(backup, copy, signal);
     try {
       keepOwner(existsSync(file) ? file : dirname(file), copy);
       replace(file, copy, previous);
     } finally {
       rmSync(copy, { force: true });
     }
-    if (existsSync(previous)) process.stderr.write(`The previous file is ${previous}.\n`);
+    const kept = existsSync(previous) ? ` The previous file is ${previous}.` : '';
+    process.stderr.write(`Restored ${file}.${kept}\n`);
     return 0;
   });
 }

@@ -1,18 +1,24 @@
 import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../../transfer/add-plants.ts';
 import { printable } from './printable.ts';
-import { counted, Progress } from './progress.ts';
 
 /** The maximum number of conflicts, and of bad lines, that are reported individually. All others are only counted. */
 const maxTold = 10;
+const minRedrawMs = 100;
+const clearLine = '\r\u001b[K';
 
-/** Reports a transfer of plants on standard error: the progress, the conflicts, the bad lines, and a summary. */
+/**
+ * Reports a transfer of plants on standard error: the conflicts, the bad lines, a summary, and on a terminal a progress
+ * line.
+ */
 export class TransferReport implements CopyPlantsOptions {
-  readonly #progress = new Progress('plant');
+  #drawnMs = 0;
   #conflicts = 0;
   #badLines = 0;
 
   readonly onProgress = ({ added, present, conflicts }: CopyCounts): void => {
-    this.#progress.update(added + present + conflicts);
+    if (!process.stderr.isTTY || performance.now() - this.#drawnMs < minRedrawMs) return;
+    this.#drawnMs = performance.now();
+    process.stderr.write(`${clearLine}${counted(added + present + conflicts, 'plant')}`);
   };
 
   readonly onConflict = ({ user, plant: { id } }: PlantConflict): void => {
@@ -28,16 +34,26 @@ export class TransferReport implements CopyPlantsOptions {
 
   /** Writes the summary. Returns the exit code, which is 0 if all plants were added or already existed. */
   finish(verb: string, { added, present, conflicts }: CopyCounts, { aborted, reason }: AbortSignal): number {
-    const rest = aborted ? '. Interrupted: run the command again to continue' : '';
-    const presents = `${counted(present)} ${present === 1 ? 'was' : 'were'} there already`;
-    const lines = this.#badLines === 0 ? '' : `, ${counted(this.#badLines, 'bad line')}`;
-    this.#progress.finish(verb, added, `; ${presents}, ${counted(conflicts, 'conflict')}${lines}${rest}`);
+    const counts = [`${verb} ${counted(added, 'plant')}`, `${counted(present, 'plant')} already existed`];
+    counts.push(counted(conflicts, 'conflict'));
+    if (this.#badLines > 0) counts.push(counted(this.#badLines, 'bad line'));
+    this.#print(`${counts.join(', ')}.${aborted ? ' Interrupted: run the command again to continue.' : ''}`);
     if (aborted) return Number(reason);
     return conflicts === 0 && this.#badLines === 0 ? 0 : 1;
   }
 
   #tell(count: number, what: string, line: string): void {
-    if (count <= maxTold) this.#progress.tell(line);
-    else if (count === maxTold + 1) this.#progress.tell(`Further ${what} are only counted.`);
+    if (count <= maxTold) this.#print(line);
+    else if (count === maxTold + 1) this.#print(`Further ${what} are only counted.`);
   }
+
+  /** Replaces the progress line, if any, with a permanent line. */
+  #print(line: string): void {
+    process.stderr.write(`${process.stderr.isTTY ? clearLine : ''}${line}\n`);
+  }
+}
+
+/** Formats a number of things, such as `1 plant` or `2,000 plants`. `unit` must be in the singular. */
+export function counted(count: number, unit: string): string {
+  return `${count.toLocaleString('en-US')} ${unit}${count === 1 ? '' : 's'}`;
 }

@@ -16,7 +16,7 @@ describe('plant-store backup', () => {
     await createAll(join(cwd, 'plants.db'), hostilePlants);
     const { code, stdout, stderr } = await callCommand(['backup', 'copy.db'], { cwd });
     assert.deepEqual([code, stdout], [0, '']);
-    assert.match(stderr, /^Backed up \d+ pages /);
+    assert.match(stderr, /^Backed up /);
     assert.deepEqual(await readdir(cwd), ['copy.db', 'plants.db']);
     assert.equal((await stat(join(cwd, 'copy.db'))).mode & 0o777, 0o600);
     assert.equal(checkIntegrity(join(cwd, 'copy.db')), 'ok');
@@ -37,7 +37,7 @@ describe('plant-store backup', () => {
     assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
   });
 
-  it('says how far it came on a signal, and removes the unfinished copy', async (t) => {
+  it('says on a signal that nothing was changed, and removes the unfinished copy', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 200_000));
     const child = spawnCommand(['backup', 'copy.db'], { cwd });
@@ -48,7 +48,7 @@ describe('plant-store backup', () => {
     child.kill('SIGTERM');
     const { code, stderr } = await finished;
     assert.equal(code, 143, stderr);
-    assert.match(stderr, /Interrupted after [\d,]+ pages/);
+    assert.match(stderr, /Interrupted: nothing was changed/);
     assert.deepEqual(await readdir(cwd), ['plants.db']);
   });
 });

@@ -37,7 +37,7 @@ describe('plant-store export', () => {
       '{"user":"ada","id":9007199254740993,"name":"Fern \\"x\\"\\n","tag":""}',
       '{"user":"bob","id":1,"name":"é","tag":"indoor"}',
     ]);
-    assert.match(stderr, /^Exported 3 plants /);
+    assert.match(stderr, /^Exported 3 plants/);
     await createAll(join(cwd, 'empty.db'), []);
     const empty = await callCommand(['export'], { cwd, env: { PLANT_STORE_STORAGE: 'sqlite:empty.db' } });
     assert.deepEqual([empty.code, empty.stdout], [0, '']);

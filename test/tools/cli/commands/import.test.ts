@@ -44,9 +44,9 @@ describe('plant-store import', { concurrency: 4 }, () => {
       '{"user":"ada","id":1e3,"name":"c"}',
     ].join('\n');
     for (const [input, counts] of [
-      [`\uFEFF${text}`, /^Imported 3 plants .*; 0 were there already, 0 conflicts/],
-      [text, /^Imported 0 plants .*; 3 were there already, 0 conflicts/],
-      ['', /^Imported 0 plants .*; 0 were there already, 0 conflicts/],
+      [`\uFEFF${text}`, /^Imported 3 plants, 0 plants already existed, 0 conflicts/],
+      [text, /^Imported 0 plants, 3 plants already existed, 0 conflicts/],
+      ['', /^Imported 0 plants, 0 plants already existed, 0 conflicts/],
     ] as const) {
       const { code, stderr } = await importText(cwd, input);
       assert.equal(code, 0);
@@ -77,7 +77,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     for (const [n, [, keyword]] of badLines.entries()) {
       assert.ok(told[n]?.startsWith(`Line ${2 * n + 2} `) && told[n].includes(keyword), told[n]);
     }
-    assert.match(told[badLines.length] ?? '', /^Imported 7 plants .* 7 bad lines\.$/);
+    assert.match(told[badLines.length] ?? '', /^Imported 7 plants, .* 7 bad lines\.$/);
     const names = badLines.map((_, n) => `good ${n}`);
     assert.deepEqual(await namesIn(cwd), names);
   });
@@ -94,7 +94,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     const before = Array.from({ length: 2500 }, (_, id) => good(id));
     const { code, stderr } = await importText(cwd, [...before, '?', good(9999), ''].join('\n'), '--strict');
     assert.equal(code, 1);
-    assert.match(stderr, /^Line 2501 ended the import: .*\nImported 2,500 plants /);
+    assert.match(stderr, /^Line 2501 ended the import: .*\nImported 2,500 plants,/);
     assert.equal((await namesIn(cwd)).length, 2500);
   });
 
@@ -104,7 +104,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     const lines = [good(1), good(2), good(2), good(2).replace('good', 'bad'), good(3)];
     const { code, stderr } = await importText(cwd, lines.join('\n'));
     assert.equal(code, 1);
-    assert.match(stderr, /id 1: .*\n.*id 2: .*\nImported 2 plants .*; 1 was there already, 2 conflicts\.\n$/);
+    assert.match(stderr, /id 1: .*\n.*id 2: .*\nImported 2 plants, 1 plant already existed, 2 conflicts\.\n$/);
     assert.deepEqual(await namesIn(cwd), ['first', 'good 2', 'good 3']);
   });
 
@@ -120,7 +120,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
     child.kill('SIGTERM');
     const { code, stderr } = await finished;
     assert.equal(code, 143, stderr);
-    assert.match(stderr, /^Imported 2,500 plants .*Interrupted/);
+    assert.match(stderr, /^Imported 2,500 plants, .*Interrupted/);
     assert.equal((await namesIn(cwd)).length, 2500);
   });
 });
