@@ -43,10 +43,7 @@ const maxCodeUnitBytes = 6;
 
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
-/**
- * Returns how many plants from the start of the array fit in a page, at least one. It adds up upper bounds first, which
- * takes 3 µs for 1000 plants with short names. Measuring their JSON takes 93 µs.
- */
+/** Returns at least 1. Adding up upper bounds takes 3 µs for 1000 short plants; measuring their JSON takes 93 µs. */
 export function countInPage(plants: readonly PlantFields[]): number {
   plants = plants.slice(0, maxPageLength);
   let mostBytes = 2;

@@ -15,9 +15,7 @@ import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
 export interface PlantStoreOptions {
-  /**
-   * The storage adapter. The store closes it. Other code must not write to it, because the cache would become stale.
-   */
+  /** The storage adapter. The store closes it. Other code must not write to it: cached pages would become stale. */
   storage: StorageAdapter;
   /** The maximum number of pending writes, 1 or more; default 10000. Further writes are rejected with `saturated`. */
   maxPendingWrites?: number | undefined;

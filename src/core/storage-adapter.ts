@@ -92,10 +92,7 @@ export interface StorageAdapter {
    */
   dataVersion?(): number;
 
-  /**
-   * Releases the adapter's resources. Further calls do nothing. A commit that is in flight can fail or succeed; if it
-   * succeeds, it must be durable.
-   */
+  /** Releases the adapter's resources. Further calls do nothing. A commit in flight either fails or is durable. */
   close(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ export interface WriteQueueOptions {
   readonly maxBatchWrites: number;
 }
 
-/** Event loop iterations that a batch waits for more writes: with 64 clients, 60 instead of 43 writes per fsync. */
+/** A batch waits this many event loop iterations for more writes. With 64 clients, 60 writes then share an fsync. */
 const maxWaitTurns = 4;
 
 const maxReturnWaitMs = 10;

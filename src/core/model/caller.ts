@@ -25,11 +25,10 @@ export interface AuthRequest {
 
 /**
  * Returns the caller that a bearer token identifies, or `null` or `undefined` if the token is unknown, expired or
- * revoked. The server then responds with 401.
+ * revoked. The server then responds with 401. If the function throws an error, returns anything else, such as an object
+ * with a misspelt member, or does not settle within 10 seconds, the server reports the error to `onError` and responds
+ * with 500; or with 503, if the error is a PlantStoreError with code `storage_unavailable`.
  *
- * If the function throws an error, returns anything else, such as an object with a misspelt member, or does not settle
- * within 10 seconds, the server reports the error to `onError` and responds with 500; or with 503, if the error is a
- * PlantStoreError with code `storage_unavailable`.
  * @example
  * const authenticate: Authenticate = (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null);
  */

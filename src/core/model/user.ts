@@ -4,7 +4,7 @@ const maxUserBytes = 255;
 /** In UTF-8, per UTF-16 code unit. */
 const maxBytesPerCodeUnit = 3;
 
-/** Checks that a value is a string of 1 to 255 UTF-8 bytes without U+0000 and without unpaired surrogates. */
+/** Requires 1 to 255 UTF-8 bytes without U+0000 and without unpaired surrogates. */
 export function isUser(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && isShortEnough(value) && isStorableString(value);
 }
