@@ -8,7 +8,7 @@ import type { HeaderList, ServiceRequest } from './exchange.ts';
 /** Matches bearer credentials (RFC 6750 §2.1): the scheme in any letter case, one or more spaces, and a b64token. */
 const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 
-/** The time in milliseconds within which a promise from `authenticate` must settle. */
+/** A promise from `authenticate` must settle within this time. */
 const timeoutMs = 10_000;
 
 function bearerToken(request: ServiceRequest): string {
@@ -19,11 +19,8 @@ function bearerToken(request: ServiceRequest): string {
 }
 
 /**
- * Calls `authenticate` with the token of a request, and checks the result.
- *
- * @throws {HttpError} `missing_credentials`, or `invalid_token` if the token does not identify a caller.
- * @throws {TypeError} if `authenticate` returns something other than a Caller.
- * @throws {Error} any error that `authenticate` throws, or an error if it does not settle within 10 seconds.
+ * Calls `authenticate` with the token of a request, and checks the result. Throws `missing_credentials`, or
+ * `invalid_token` if the token does not identify a caller. Any other error becomes a 500 or a 503.
  */
 export function findCaller(
   authenticate: Authenticate,
@@ -58,7 +55,7 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 }
 
-/** Wraps a PlantStoreError, so that the response does not have the status of its code, unless clients can retry. */
+/** An application's PlantStoreError becomes a 500, unless clients can retry. */
 function asInternalError(error: unknown): unknown {
   const isOurs = isPlantStoreError(error) && error.code !== 'storage_unavailable';
   return isOurs ? new HttpError('internal', undefined, { cause: error }) : error;
@@ -66,7 +63,7 @@ function asInternalError(error: unknown): unknown {
 
 const callerMembers = { user: true, scopes: true, tokenId: true } as const satisfies Record<keyof Caller, true>;
 
-/** Checks the result of `authenticate`. A misspelt member, such as `scope`, must not grant all scopes. */
+/** A misspelt member, such as `scope`, must not grant all scopes. */
 function checkedCaller(caller: unknown): Caller {
   if (caller === null || caller === undefined) throw new HttpError('invalid_token');
   if (typeof caller !== 'object') {

@@ -3,7 +3,7 @@ import { parseExactJson } from '../core/model/exact-json.ts';
 import { HttpError } from './exchange.ts';
 import type { ServiceRequest } from './exchange.ts';
 
-/** Reads the JSON body of a request, with an exact `id` (see `parseExactJson`). */
+/** Keeps the `id` exact: see `parseExactJson`. */
 export async function readJson(request: ServiceRequest, maxBytes: number): Promise<unknown> {
   checkMediaType(request);
   const bytes = await request.readBody(maxBytes);

@@ -1,7 +1,7 @@
 import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
 import type { ErrorCode, PlantStoreError } from '../core/model/errors.ts';
 
-/** A request to the service. Each front adapts its own requests to this interface. */
+/** Each front adapts its own requests to this interface. */
 export interface ServiceRequest {
   readonly method: string;
   /** A path and a query, or an absolute URL (RFC 9112 §3.2). */
@@ -39,12 +39,10 @@ export interface Answer extends Pick<Result, 'status' | 'body'> {
   readonly onEnd: (sent: Sent) => void;
 }
 
-/** The outcome of sending an answer. */
 export interface Sent {
   readonly isComplete: boolean;
   /** The size of the response in bytes, including the header; `undefined` if it is unknown. */
   readonly bytes?: number | undefined;
-  /** The error that interrupted the response. */
   readonly error?: unknown;
 }
 

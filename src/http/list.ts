@@ -29,12 +29,12 @@ export async function listPlants(store: Lists, user: string, query: ListQuery, p
 }
 
 /**
- * The length from which a page is kept as bytes outside the heap, in UTF-16 code units. As bytes, a list of 1000 plants
- * with short names would need 1.4 times the CPU time.
+ * A page of this length, in UTF-16 code units, or more is kept as bytes outside the heap. As bytes, a list of 1000
+ * plants with short names would need 1.4 times the CPU time.
  */
 const longPage = 65_536;
 
-/** Returns the body of a page. A short string is sent together with the header, which is faster. */
+/** node:http sends a short string together with the header, which is faster. */
 function bodyOf(json: string): string | Buffer<ArrayBuffer> {
   return json.length < longPage ? json : Buffer.from(json);
 }
@@ -43,7 +43,7 @@ function bodyOf(json: string): string | Buffer<ArrayBuffer> {
 interface Part {
   readonly bytes: Buffer<ArrayBuffer>;
   readonly last: PlantId | undefined;
-  /** The maximum number of plants after this page; 0 if the list is complete. */
+  /** The number of plants left to read after this page; 0 if the list is complete. */
   readonly left: number;
 }
 
@@ -63,10 +63,7 @@ async function nextPart(store: Lists, user: string, { last: after, left }: Part)
   return { bytes: bytes.subarray(Number(count === 0), isLast ? undefined : -1), last, left: isLast ? 0 : left - count };
 }
 
-/**
- * Matches a query string in the form that `Link` headers use. Parsing such a string with URLSearchParams would increase
- * the cost of a request by a tenth.
- */
+/** The form of a query string in `Link` headers. URLSearchParams would increase the cost of a request by a tenth. */
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
 /** Parses the query string of a list request, without its `?`. The store checks the range of `limit`. */

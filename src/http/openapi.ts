@@ -87,7 +87,6 @@ const parameters = {
   id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
 };
 
-/** The errors that any request can cause. */
 export const commonErrors: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
 /** The errors that any request for a user's plants can cause. */
 const plantErrors: readonly ErrorCode[] = [
@@ -214,7 +213,6 @@ function describeOperation({ id: operationId, scope }: Operation): JsonObject {
   };
 }
 
-/** Groups error codes by status and returns one response for each status. */
 function errorResponses(codes: readonly ErrorCode[]): JsonObject {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
   return Object.fromEntries(

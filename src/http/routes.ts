@@ -9,7 +9,7 @@ export interface Operation {
   readonly scope: Scope | undefined;
 }
 
-/** A path and its operations by method. A path that supports GET also supports HEAD, and every path supports OPTIONS. */
+/** Every path also supports OPTIONS. */
 export interface Route {
   /** The path in OpenAPI notation; `{id}` represents one path segment. */
   readonly path: string;
@@ -29,7 +29,7 @@ export const routes: readonly Route[] = [
   { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined } } },
 ];
 
-/** Returns the operation that a route performs for a method. A path that supports GET also supports HEAD. */
+/** A path that supports GET also supports HEAD. */
 export function operationOf({ operations }: Route, method: string): Operation | undefined {
   const name = method === 'HEAD' ? 'GET' : method;
   return Object.hasOwn(operations, name) ? operations[name] : undefined;
@@ -43,11 +43,9 @@ export interface RouteMatch {
   readonly idText: string;
 }
 
-/** A request target, split into its path and its query. */
 export interface Target {
   readonly path: string;
   readonly query: string;
-  /** The route that matches the path; `undefined` if no route does. */
   readonly match: RouteMatch | undefined;
 }
 
@@ -58,7 +56,7 @@ const patterns = routes.map((route) => {
   return { match, pattern: new RegExp(`^${route.path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`) };
 });
 
-/** Returns the route that matches a path. Paths are compared exactly: letter case and trailing slashes matter. */
+/** Paths are compared exactly: letter case and trailing slashes matter. */
 export function findRoute(path: string): RouteMatch | undefined {
   for (const { match, pattern } of patterns) {
     const found = pattern.exec(path);

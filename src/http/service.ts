@@ -23,11 +23,9 @@ import { requestIdOf, RequestTrace } from './trace.ts';
 export interface Service {
   /** Returns the answer to a request, or the error response for `refusal` if it is given. Never rejects. */
   answer(request: ServiceRequest, refusal?: HttpError): Promise<Answer>;
-  /** Returns whether a route exists for a request target. */
   hasRoute(target: string): boolean;
 }
 
-/** A request in progress. */
 interface Call {
   readonly request: ServiceRequest;
   readonly requestId: string;
@@ -88,7 +86,7 @@ export function createService(owner: string, store: PlantStore, options: Service
     return { status: 204, headers: ['Allow', allow, ...(cors?.preflightHeaders(request, allow) ?? [])] };
   }
 
-  /** Takes the permit that is held until the response has been sent or the client has disconnected. */
+  /** The user holds the permit until the response has been sent or the client has disconnected. */
   function takePermit(call: Call, user: string): void {
     if (!call.request.isOpen) throw new HttpError('malformed_request');
     if (!permits.take(user)) throw new PlantStoreError('saturated');

@@ -4,7 +4,7 @@ import type { RequestMessage } from '../core/model/diagnostics.ts';
 import { isTraced, requestChannel } from '../core/trace.ts';
 import type { ServiceRequest } from './exchange.ts';
 
-/** No log format has to escape these ids. */
+/** Ids that no log format has to escape. */
 const usableId = /^[!#-[\]-~]{1,128}$/;
 
 /** Matches a `traceparent` header. Version 00 has four fields; later versions may have more (W3C Trace Context §3.2). */
