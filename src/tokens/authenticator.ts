@@ -5,23 +5,20 @@ import { TokenGrants } from './grants.ts';
 
 /** Options of {@link createTokenFileAuthenticator}. */
 export interface TokenFileOptions {
-  /**
-   * Called with a message if the file cannot be used, or if other users on the machine can access the file; default
-   * `console.error`.
-   */
+  /** Called with a message if the file cannot be used or other users can access it; default `console.error`. */
   onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
- * Returns an `authenticate` function that accepts the tokens in a tokens file. The command `plant-store token` writes
- * such files. The function looks up a token by its SHA-256, so that response times reveal nothing about valid tokens.
+ * Returns an `authenticate` function that accepts the tokens in a tokens file, which `plant-store token` writes. It
+ * looks up a token by its SHA-256, so that response times reveal nothing about valid tokens.
  *
  * Changes to the file take effect within a second.
- * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens, so that
- *   a typing error does not lock out all users.
+ * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens, so
+ * that a typing error does not lock out all users.
  * - If the file is removed, the function accepts no token until a valid file exists again.
  * - If a changed file cannot be read, the function rejects every token with `storage_unavailable` until the file can be
- *   read, because the change might revoke a token.
+ * read, because the change might revoke a token.
  *
  * @throws {Error} if the file does not exist or is invalid when `createTokenFileAuthenticator` is called.
  * @example

@@ -5,9 +5,8 @@ import { isReadFailure, readTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
-/** The minimum time between two checks for changes to the file, in milliseconds. */
+/** The file is checked for changes at most this often. */
 const checkIntervalMs = 500;
-/** The signature of a file that does not exist. */
 const absent = 'absent';
 
 export interface Grant {
@@ -21,10 +20,7 @@ export interface Refusal {
   readonly tokenId: string | undefined;
 }
 
-/**
- * The tokens in a tokens file. The file is checked for changes during lookups, not at regular intervals, so an instance
- * that is not used does no work.
- */
+/** Checks the file for changes during lookups, not at intervals, so an unused instance does no work. */
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;
@@ -116,7 +112,10 @@ function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
   return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
 }
 
-/** Returns a signature, which changes with the file and its permissions, and whether other users can access it. */
+/**
+ * Returns a signature that changes whenever the file or its permissions change. Also returns whether other users can
+ * access the file.
+ */
 function inspect(path: string): { signature: string; isOpen: boolean } {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

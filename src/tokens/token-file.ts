@@ -3,7 +3,6 @@ import { isUser } from '../core/model/user.ts';
 import { scopes as allScopes } from '../core/model/caller.ts';
 import type { Scope } from '../core/model/caller.ts';
 
-/** An entry of the tokens file. */
 export interface TokenRecord {
   /** Identifies the token when tokens are listed or revoked. The id is not a secret. */
   readonly id: string;
@@ -29,7 +28,6 @@ export function readTokenFile(path: string): TokenRecord[] {
   }
 }
 
-/** Returns whether an error of {@link readTokenFile} means that the file could not be read. */
 export function isReadFailure({ cause }: Error): boolean {
   return cause instanceof Error && 'errno' in cause;
 }
