@@ -55,9 +55,7 @@ export class MemoryStorage implements StorageAdapter {
     while (found.length > 0) yield nextPage();
   }
 
-  /**
-   * See {@link StorageAdapter}. The version never changes, because only this adapter's `commit` can change the plants.
-   */
+  /** See {@link StorageAdapter}. The version never changes, because only `commit` can change the plants. */
   dataVersion(): number {
     return 0;
   }

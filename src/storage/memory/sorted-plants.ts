@@ -1,7 +1,7 @@
 import type { PlantId, Plant } from '../../core/model/plant.ts';
 import { firstId } from '../../core/page.ts';
 
-/** The maximum number of plants in a chunk. A longer chunk is split in two. */
+/** A longer chunk is split in two. */
 const maxChunkLength = 512;
 
 /**
@@ -16,7 +16,7 @@ export class SortedPlants {
     return this.#chunks[0]?.length === 0;
   }
 
-  /** Adds a plant, unless a plant with the same id exists. Returns whether the plant was added. */
+  /** Returns `false` if a plant with the same id exists. */
   add(plant: Plant): boolean {
     const { chunk, chunkIndex, index } = this.#find(plant.id);
     if (chunk[index]?.id === plant.id) return false;
@@ -25,7 +25,7 @@ export class SortedPlants {
     return true;
   }
 
-  /** Removes the plant with this id. Returns whether the plant existed. */
+  /** Returns whether the plant existed. */
   remove(id: PlantId): boolean {
     const { chunk, chunkIndex, index } = this.#find(id);
     if (chunk[index]?.id !== id) return false;
@@ -34,9 +34,7 @@ export class SortedPlants {
     return true;
   }
 
-  /**
-   * Returns up to `limit` plants with an id greater than `after`. The result contains the stored objects, not copies.
-   */
+  /** Returns the stored objects, not copies. */
   slice(after: PlantId | undefined, limit: number): Plant[] {
     const { chunk, chunkIndex, index } = this.#find(firstId(after));
     const found = chunk.slice(index, index + limit);
@@ -47,7 +45,7 @@ export class SortedPlants {
     return found;
   }
 
-  /** Finds the chunk to which an id belongs, and the index of the chunk's first plant with an id of at least `id`. */
+  /** `index` is that of the chunk's first plant with an id of at least `id`. */
   #find(id: PlantId): { chunk: Plant[]; chunkIndex: number; index: number } {
     const following = lowerBound(this.#chunks, (chunk) => (chunk[0]?.id ?? id) <= id);
     const chunkIndex = Math.max(following - 1, 0);
@@ -56,10 +54,7 @@ export class SortedPlants {
   }
 }
 
-/**
- * Returns the index of the first item for which `isBefore` returns `false`, or the number of items if there is no such
- * item. The items must be sorted.
- */
+/** Returns the index of the first item for which `isBefore` is `false`, or the length. The items must be sorted. */
 function lowerBound<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
   let low = 0;
   let high = items.length;

@@ -6,7 +6,7 @@ import type { RunStatement } from './run-statement.ts';
 import { separators } from './statements.ts';
 import type { PageRow, PostgresStatements } from './statements.ts';
 
-/** The maximum total size of the plants that one statement reads, in bytes. */
+/** Limits the plants that one statement reads. */
 const maxStatementBytes = 8 * maxPageBytes;
 
 const separator = '\x7f';

@@ -49,7 +49,7 @@ export class PostgresStorage implements StorageAdapter {
   readonly #runStatement: RunStatement;
   readonly #statements: PostgresStatements;
   readonly #prepareTable: () => Promise<void>;
-  /** `undefined` if the next operation must check the table. */
+  /** The latest check of the table; `undefined` if the next operation must check it. */
   #prepared: Promise<void> | undefined;
   #running = 0;
   #closing: Promise<void> | undefined;

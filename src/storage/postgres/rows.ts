@@ -4,7 +4,6 @@ import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapte
 import type { RunStatement } from './run-statement.ts';
 import type { PlantRow } from './statements.ts';
 
-/** Reads a user's plants with the `list` statement. See `StorageAdapter.list`. */
 export async function listPlants(
   run: RunStatement,
   statement: string,
@@ -18,7 +17,6 @@ export async function listPlants(
   return { plants: page.map(({ plant }) => plant), hasMore };
 }
 
-/** Reads a page with the `list` or `scan` statement. */
 export async function readPage(
   run: RunStatement,
   statement: string,

@@ -12,7 +12,6 @@ export type PostgresStatements = Readonly<
   >
 >;
 
-/** The key of a plant that was created or deleted. */
 export interface KeyRow {
   readonly user: string;
   readonly id: string;
@@ -61,8 +60,8 @@ function limited(query: string, limit: string): string {
 }
 
 /**
- * Ends the rows after the plant that follows the one with which the JSON exceeds `maxPageBytes`. Even if that is the
- * first plant, the next row shows that more follow.
+ * Ends the rows one plant after the JSON exceeds `maxPageBytes`. If the first plant already exceeds it, the next row
+ * shows that more plants follow.
  */
 function rowsOf(plants: string, condition = 'true'): string {
   return `SELECT "user", id::text AS id, name, tag FROM (

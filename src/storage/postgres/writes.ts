@@ -3,7 +3,7 @@ import type { Write } from '../../core/storage-adapter.ts';
 import type { RunStatement } from './run-statement.ts';
 import type { KeyRow, PostgresStatements } from './statements.ts';
 
-/** Applies writes with one statement. Returns whether each write changed the table. See `StorageAdapter.commit`. */
+/** Uses one statement. Returns whether each write changed the table. */
 export async function applyWrites(
   run: RunStatement,
   statements: PostgresStatements,
