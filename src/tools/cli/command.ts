@@ -10,11 +10,7 @@ type CommandLine<F extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: F; allowPositionals: true }>
 >;
 
-/**
- * Parses the arguments of `command` in strict mode, with at most `maxPositionals` positional arguments.
- *
- * @throws {UsageError} if an argument is invalid.
- */
+/** Accepts at most `maxPositionals` positional arguments. Throws a UsageError if an argument is invalid. */
 export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
   command: string,
   args: string[],

@@ -7,15 +7,12 @@ import type { Readiness } from './readiness.ts';
 import { collectServiceMetrics } from './service-metrics.ts';
 
 /**
- * The maximum number of open connections to the admin port. They use only some of the file descriptors that the public
- * port leaves free, so the admin port works even if the public port has reached its connection limit.
+ * These connections use file descriptors that the public port leaves free, so the admin port works even if the public
+ * port has reached its connection limit.
  */
 const maxConnections = 8;
 
-/**
- * Creates a server with health checks and metrics of the public server. Each response closes its connection, so that
- * idle clients do not use up the connection limit.
- */
+/** Each response closes its connection, so that idle clients do not use up the connection limit. */
 export function createAdminServer(publicServer: Server, store: PlantStore, readiness: Readiness): Server {
   const serviceMetrics = collectServiceMetrics(publicServer, store);
 

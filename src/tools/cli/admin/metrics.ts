@@ -1,4 +1,3 @@
-/** A metric: its type, its name, its help text, and its value. */
 export type Metric = readonly [
   type: 'counter' | 'gauge' | 'histogram',
   name: string,

@@ -15,10 +15,7 @@ const writeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 const storageFailures: ReadonlySet<string | undefined> = new Set(['storage_unavailable', 'storage_unsupported']);
 
-/**
- * Collects the service's metrics from diagnostics channels and from the server's events until the process ends. Returns
- * a function that returns the metrics.
- */
+/** Collects metrics from diagnostics channels and from the server's events until the process ends. */
 export function collectServiceMetrics(server: Server, store: PlantStore): () => Metric[] {
   const [requests, errors, durations] = [new Tally(), new Tally(), new Tally(durationBounds)];
   const [commitWrites, commitDurations] = [new Tally(writeBounds), new Tally(durationBounds)];

@@ -55,11 +55,7 @@ export async function run(args: string[]): Promise<number> {
   });
 }
 
-/**
- * Copies the write-ahead log of a file to the file. A damaged file is left as it is.
- *
- * @throws {Error} if another process has the file open.
- */
+/** Checkpoints the file's write-ahead log. Does not change a damaged file. Throws an error if the file is in use. */
 function completeFile(file: string): void {
   let database: DatabaseSync | undefined;
   try {

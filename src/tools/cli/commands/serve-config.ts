@@ -7,13 +7,11 @@ import type { SettingName } from '../environment.ts';
 import { logFormats, logLevels } from '../output/log.ts';
 import type { LogOptions } from '../output/log.ts';
 
-/** Where a server listens. */
 interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** The settings of `serve`. */
 export interface ServeConfig {
   readonly address: Address;
   readonly storage: Setting;

@@ -138,10 +138,10 @@ export async function run(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Why the token of a request was rejected, by the message that traces the request. */
+/** The reasons of refused tokens, by the message that traces the request. */
 const refusals = new WeakMap<object, Refusal>();
 
-/** Returns a function that accepts the tokens in a file. Remembers for the log why a token was rejected. */
+/** Accepts the tokens in a file, and keeps the reason of each refusal for the log. */
 function authenticateAndLog(path: string, log: Log): (token: string) => Caller | null {
   const grants = new TokenGrants(path, log.error.bind(log));
   let request: object | undefined;

@@ -82,7 +82,6 @@ export class Log {
     });
   }
 
-  /** Writes all buffered lines. */
   flush(): void {
     this.#reportRepeats();
     this.#writeOut();
