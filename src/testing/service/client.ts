@@ -2,7 +2,6 @@ import { NotRun, send } from './exchange.ts';
 import type { Exchange, TestRequest } from './exchange.ts';
 import type { ServiceTestOptions, ServiceTokens } from './options.ts';
 
-/** The maximum number of concurrent requests. */
 const concurrency = 16;
 /** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
 const doubleSpacing = 256n;
@@ -16,7 +15,6 @@ export interface ListedPlant {
   readonly tag?: string;
 }
 
-/** A plant that a test creates. */
 export interface NewPlant extends ListedPlant {
   readonly id: bigint;
 }
@@ -88,7 +86,6 @@ export class Client {
   baseUrl = '';
   readonly a: User;
   readonly b: User;
-  /** Sends requests without credentials. */
   readonly anonymous: User = new User(this);
   /** The method, the OpenAPI path and the status of each response so far, such as `delete /plants/{id} 204`. */
   readonly observed: Set<string> = new Set<string>();
@@ -169,7 +166,6 @@ export class Client {
   }
 }
 
-/** Calls a function for each item, for several items at the same time. */
 export async function inBatches<T>(items: readonly T[], perform: (item: T) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < items.length; at += concurrency) {
     await Promise.all(items.slice(at, at + concurrency).map(perform));

@@ -1,4 +1,3 @@
-/** A request that a test sends. */
 export interface TestRequest {
   readonly method: string;
   /** The path and query after the base URL, such as `/plants?limit=1`. */
@@ -43,7 +42,7 @@ export class NoResponse extends Error {
 /** Thrown if a test cannot be run on this server. The message is the reason. */
 export class NotRun extends Error {}
 
-/** The timeout for a complete response, in milliseconds. */
+/** The timeout for a complete response. */
 const timeoutMs = 10_000;
 const maxBodyBytes = 33_554_432;
 

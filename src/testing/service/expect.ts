@@ -68,7 +68,6 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Returns a plant without its id. */
 function listed({ name, tag }: ListedPlant): ListedPlant {
   return { name, ...(tag !== undefined && { tag }) };
 }
@@ -84,7 +83,7 @@ export async function expectPlant(sent: Sent, plant: ListedPlant): Promise<void>
   expect(isDeepStrictEqual(parseJson(exchange), expected), exchange, `the Plant ${JSON.stringify(expected)}`);
 }
 
-/** Returns the plants of a list: a JSON array of objects that have a name. */
+/** Checks that the body is a JSON array of plants, each with a name. */
 export async function expectList(sent: Sent): Promise<ListedPlant[]> {
   const exchange = await expectSuccess(sent);
   const list = parseJson(exchange);
@@ -134,7 +133,6 @@ export async function inTurn<T>(values: Iterable<T>, check: (value: T) => unknow
   for (const value of values) await check(value);
 }
 
-/** Creates plants that a test requires. */
 export async function mustCreate(user: User, ...plants: readonly NewPlant[]): Promise<void> {
   await inBatches(plants, async (plant) =>
     expectSuccess(user.create(plant), 'a 2xx status, because no plant has this id (a server might round it)'),

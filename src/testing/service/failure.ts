@@ -62,7 +62,6 @@ export function tokenPattern(token: string): RegExp {
   );
 }
 
-/** Returns a curl command that repeats a request. */
 function curl(baseUrl: string, { method, target, headers, body }: TestRequest): string {
   const parts = [`curl -i --path-as-is -X ${method}`];
   if (method === 'HEAD') parts[0] = 'curl --head --path-as-is';

@@ -6,7 +6,6 @@ export interface Operation {
   readonly kind: 'create' | 'delete' | 'list';
   /** The ids of the plants that the operation accesses: one, or several for a list. */
   readonly ids: readonly bigint[];
-  /** The name of the plant that a create operation stores. */
   readonly name: string;
   /** What the response reports for each id; `undefined` if the outcome is unknown. */
   readonly outcome: readonly Outcome[] | undefined;

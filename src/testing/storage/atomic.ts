@@ -38,7 +38,6 @@ async function expectOneStateDuring(
   await commit;
 }
 
-/** Registers the tests of commits that are visible or durable in part. */
 export function testAtomicity(suite: Suite): void {
   suite.test('lists during a commit of 1000 writes show all of its writes or none', async (session) => {
     const storages = await session.openAll(await session.createLocation());

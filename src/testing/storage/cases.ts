@@ -41,7 +41,7 @@ const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
     ]),
 };
 
-/** Registers the tests of cases that random calls rarely reach. */
+/** Cases that random calls rarely reach. */
 export function testCases(suite: Suite): void {
   for (const [title, plants] of Object.entries(batches)) {
     suite.test(title, async (session) => {

@@ -28,9 +28,9 @@ export interface LocationContext {
 export interface FaultyWrite {
   /** The kind of the write. */
   readonly kind: 'create' | 'delete';
-  /** The user of the plant. */
+  /** The user whose plant is created or deleted. */
   readonly user: string;
-  /** The id of the plant. */
+  /** The id of that plant. */
   readonly id: bigint;
 }
 

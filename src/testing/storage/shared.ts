@@ -3,7 +3,6 @@ import { create, createAll, plantOf, range, remove } from './plants.ts';
 import { expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
 
-/** Registers the test of several adapters at one location. */
 export function testShared(suite: Suite): void {
   const { persistent } = suite.options;
   const rule = persistent
@@ -27,7 +26,6 @@ export function testShared(suite: Suite): void {
   });
 }
 
-/** Changes by another adapter. */
 const changes = [
   ...[[create('ada', 3n)], [remove('ada', 3n)], [remove('ada', 1n)], [create('ada', 1n)]],
   ...[
@@ -36,7 +34,6 @@ const changes = [
   ],
 ];
 
-/** Registers the test of the optional method `dataVersion`. */
 export function testVersions(suite: Suite): void {
   const { persistent } = suite.options;
   const canFail = suite.options.makeWriteFail !== undefined;

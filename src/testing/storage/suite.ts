@@ -39,7 +39,6 @@ export class Suite {
   }
 }
 
-/** Opens locations and adapters for a test. */
 export class Session {
   readonly #suite: Suite;
   readonly #cleanUps: (() => Promise<void> | void)[] = [];

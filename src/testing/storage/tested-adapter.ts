@@ -3,7 +3,7 @@ import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '..
 import { ContractError, expect, shown } from './expect.ts';
 import { idOf } from './plants.ts';
 
-/** The timeout of a method that has already timed out, in milliseconds. */
+/** The timeout of a method after its first timeout. */
 const shortTimeoutMs = 100;
 
 /** Waits for calls of an adapter, and gives up after a timeout. */
@@ -55,7 +55,6 @@ export class TestedAdapter {
     return page as PlantPage;
   }
 
-  /** Returns the plants of all pages of `scan`. */
   async scan(): Promise<OwnedPlant[]> {
     const found: OwnedPlant[] = [];
     const pages = this.#storage.scan()[Symbol.asyncIterator]();
@@ -66,7 +65,6 @@ export class TestedAdapter {
     }
   }
 
-  /** Returns the current version; `undefined` if the adapter has no such method. */
   dataVersion(): number | undefined {
     const version = this.#storage.dataVersion?.();
     const isRight = version === undefined || Number.isFinite(version);
@@ -93,13 +91,11 @@ export class TestedAdapter {
   }
 }
 
-/** Formats a call of `commit` for messages. */
 export function commitText(writes: readonly Write[]): string {
   if (writes.length > 8) return `commit of ${writes.length} writes`;
   return `commit([${writes.map((each) => `${each.kind} ${shown(each.user)} ${idOf(each)}`).join(', ')}])`;
 }
 
-/** Formats a call of `list` for messages. */
 export function listText(user: string, { after, limit }: ListRange): string {
   return `list(${shown(user)}, { after: ${after ?? 'undefined'}, limit: ${limit} })`;
 }

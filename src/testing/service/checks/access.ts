@@ -43,7 +43,7 @@ async function expectKept(c: Client, user: User, status: number): Promise<void> 
   await expectMine(c, [plant]);
 }
 
-/** The tests of bearer tokens (RFC 6750). */
+/** The rules of RFC 6750. */
 export const authenticationChecks: Checks = {
   'auth-missing MUST respond to every operation without credentials with 401, and change nothing': async (c) => {
     await expectError(c.anonymous.list(), 401);

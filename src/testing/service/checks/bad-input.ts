@@ -9,7 +9,6 @@ export const invalidLimits: readonly string[] =
 export const invalidAfters: readonly string[] =
   ',x,1.0,1e3,+,9223372036854775808,-9223372036854775809,%00,1&after=1'.split(',');
 
-/** The `Authorization` header with a token that no server accepts. */
 export const unknownToken = 'Bearer plant-store-check-unknown-token';
 
 /** Returns path segments that are not decimal int64 values. A faulty server might take some of them for `id`. */

@@ -11,7 +11,6 @@ function requireFree({ taken }: Client, ...ids: readonly bigint[]): void {
   if (found !== undefined) throw new NotRun(`User A has a plant with the id ${found}.`);
 }
 
-/** Returns a check that a plant with this id can be created, listed and deleted. */
 function accepts(id: bigint): Check {
   return async (c) => {
     requireFree(c, id);
