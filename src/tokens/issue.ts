@@ -65,8 +65,8 @@ function changeTokenFile(given: string, change: (records: TokenRecord[]) => Toke
 }
 
 /**
- * Acquires an exclusive SQLite lock on an empty file, because Node.js has no function that locks a file. Closing the
- * database or ending the process releases the lock.
+ * Locks an empty file with SQLite, because Node.js cannot lock files. The lock is released when the database is closed
+ * or the process ends.
  */
 function takeLock(path: string): DatabaseSync {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw brokenLock(path);
@@ -92,8 +92,8 @@ function brokenLock(path: string, cause?: unknown): Error {
 }
 
 /**
- * Replaces a file atomically and durably, and keeps its owner. Changes the owner of the new file by its descriptor:
- * another account that may write to the folder could replace the path by a link, and root would give that file away.
+ * Replaces a file atomically and durably, and keeps its owner. Changes the owner by the file descriptor: another
+ * account could replace the path by a link, and root would give away the link's target.
  */
 function replaceFile(path: string, text: string): void {
   const newPath = `${path}.new`;

@@ -42,7 +42,6 @@ export class NoResponse extends Error {
 /** Thrown if a test cannot be run on this server. The message is the reason. */
 export class NotRun extends Error {}
 
-/** The timeout for a complete response. */
 const timeoutMs = 10_000;
 const maxBodyBytes = 33_554_432;
 

@@ -153,7 +153,6 @@ export async function createAt(client: Client, ...ids: readonly bigint[]): Promi
   return plants;
 }
 
-/** Checks that user A has a plant with this id, this name and this tag. */
 export async function expectStored({ a }: Client, plant: NewPlant): Promise<void> {
   await expectPlants(a.list(`after=${plant.id - 1n}&limit=1`), [plant]);
 }

@@ -39,7 +39,6 @@ export function stateAfter(state: State, { kind, ids, name, outcome }: Operation
   return next;
 }
 
-/** Formats a history, one operation a line. */
 export function describeHistory(operations: readonly Operation[]): string {
   const startMs = Math.min(...operations.map(({ invokedMs }) => invokedMs));
   const time = (ms: number): string => (ms === Infinity ? '?' : (ms - startMs).toFixed(2));

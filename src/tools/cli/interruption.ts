@@ -5,9 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 export class InterruptedError extends Error {}
 
 /**
- * Runs `work` with an `AbortSignal` that is aborted by the first SIGINT, SIGTERM or SIGHUP, so that the command can
- * clean up. The reason is the exit code, 128 plus the number of the signal, as in shells. A second signal ends the
- * process. Resolves with the exit code.
+ * Runs `work` with an `AbortSignal`, so that the command can clean up after SIGINT, SIGTERM or SIGHUP. The signal's
+ * reason is the exit code: 128 plus the number of the signal, as in shells. A second signal ends the process.
  */
 export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const interruption = new AbortController();

@@ -16,9 +16,8 @@ import { describePostgres, openPostgres } from './postgres.ts';
 const postgresScheme = /^postgres(?:ql)?:\/\//;
 
 /**
- * Parses a storage setting of the form `sqlite:FILE` or `sqlite:FILE?commitThread=true`. A `?` is part of the file name
- * unless the text after it is a word or has the form `WORD=VALUE`. Returns the absolute path of the file, or `undefined`
- * if the setting has another form.
+ * Parses `sqlite:FILE` or `sqlite:FILE?commitThread=true`, with an absolute path as the result. Returns `undefined` if
+ * the setting has another form. A `?` is part of the file name unless a word or `WORD=VALUE` follows.
  *
  * @throws {UsageError} if FILE begins with `//`, or if a parameter is unknown or invalid.
  */

@@ -9,9 +9,8 @@ import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.t
 type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
 
 /**
- * Commits batches in a worker thread, which has its own connection to the file, like a separate process. If the thread
- * ends unexpectedly, its pending commits are rejected, and the next commit starts a new thread. An idle thread does not
- * keep the process running.
+ * Commits batches in a worker thread with its own connection to the file. If the thread ends unexpectedly, its pending
+ * commits are rejected, and the next commit starts a new thread. An idle thread does not keep the process running.
  */
 export class CommitThread {
   readonly #settings: WorkerSettings;

@@ -33,7 +33,6 @@ function nextTarget({ baseUrl }: Client, page: Exchange): string | undefined {
   return undefined;
 }
 
-/** Requests the page to which the `Link` header of a page refers. */
 async function followNext(c: Client, page: Exchange): Promise<Exchange> {
   const target = nextTarget(c, page);
   expect(target !== undefined, page, 'a Link header with rel="next" and an address under the base URL');

@@ -138,7 +138,7 @@ export async function run(args: string[]): Promise<number> {
   return 0;
 }
 
-/** The reasons of refused tokens, by the message that traces the request. */
+/** Maps the trace message of a request to the reason why its token was refused. */
 const refusals = new WeakMap<object, Refusal>();
 
 /** Accepts the tokens in a file, and keeps the reason of each refusal for the log. */
