@@ -25,13 +25,6 @@ export function expectEqual(actual: unknown, expected: unknown, rule: string): v
 /** Formats a value as one line of ASCII, in which long strings and arrays are shortened. */
 export function shown(value: unknown): string {
   if (value instanceof Error) return `${value.name} "${value.message}"`;
-  const text = inspect(brief(value), { breakLength: Infinity, compact: true, maxArrayLength: 8 });
+  const text = inspect(value, { breakLength: Infinity, compact: true, maxArrayLength: 8, maxStringLength: 30 });
   return text.replaceAll(/[^\x20-\x7e]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16) ?? ''}}`);
-}
-
-function brief(value: unknown): unknown {
-  if (typeof value === 'string' && value.length > 60) return `${value.slice(0, 30)}... (${value.length} code units)`;
-  if (Array.isArray(value)) return value.slice(0, 9).map(brief);
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, brief(item)]));
 }

@@ -39,11 +39,6 @@ export const createChecks: Checks = {
     await expectPlant(c.a.create(plant), plant);
     await expectStored(c, plant);
   },
-  'create-empty-strings MUST accept and keep an empty name and an empty tag': async (c, { id }) => {
-    const plant = { id, name: '', tag: '' };
-    await expectPlant(c.a.create(plant), plant);
-    await expectStored(c, plant);
-  },
   'create-unknown-fields MUST ignore unknown fields of a NewPlant': (c, { id, name }) => {
     const nested = newPlantJson({ id: id + 1n, name: 'other', tag: 'other' });
     const body = `{"colour":"green","parent":${nested},"id":${id},"name":"${name}","list":[${nested}]}`;

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
-import type { Client, User } from '../client.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Client } from '../client.ts';
 import { NotRun, Unexpected } from '../exchange.ts';
 import type { Exchange } from '../exchange.ts';
 import {
@@ -12,7 +14,7 @@ import {
   inTurn,
   mediaType,
 } from '../expect.ts';
-import type { Checks } from '../expect.ts';
+import type { Check, Checks } from '../expect.ts';
 import { failAll } from './bad-input.ts';
 
 /** Headers that may differ between the responses to GET and HEAD, or that HEAD may omit (RFC 9110 §9.3.2). */
@@ -25,14 +27,11 @@ function stableHeaders({ headers }: Exchange): string {
     .join(', ');
 }
 
-function allowedMethods(exchange: Exchange): string[] {
-  return headerOf(exchange, 'allow').split(/\s*,\s*/);
-}
-
-async function expectOptions(user: User, target: string, methods: readonly string[]): Promise<void> {
-  const options = await expectStatus(user.send(`OPTIONS ${target}`), 204);
-  const isRight = methods.every((method) => allowedMethods(options).includes(method));
-  expect(isRight, options, `Allow: ${methods.join(', ')}`);
+/** Checks that the Allow header contains these methods, and not PATCH, which no path supports. */
+function expectAllow(exchange: Exchange, ...methods: readonly string[]): void {
+  const allowed = headerOf(exchange, 'allow').split(/\s*,\s*/);
+  const isRight = methods.every((method) => allowed.includes(method)) && !allowed.includes('PATCH');
+  expect(isRight, exchange, `Allow with ${methods.join(', ')}, and without PATCH`);
 }
 
 export const methodChecks: Checks = {
@@ -55,63 +54,46 @@ export const methodChecks: Checks = {
     expect(stableHeaders(head) === headers, head, `the headers ${headers}`);
   },
   'options MUST respond to OPTIONS with 204 and Allow, also without credentials': async (c, { id }) => {
-    await expectOptions(c.a, `/plants/${id}`, ['DELETE', 'OPTIONS']);
-    await inTurn([c.a, c.anonymous], (user) => expectOptions(user, '/plants', ['GET', 'HEAD', 'POST', 'OPTIONS']));
+    for (const user of [c.a, c.anonymous]) {
+      expectAllow(await expectStatus(user.send('OPTIONS /plants'), 204), 'GET', 'HEAD', 'POST', 'OPTIONS');
+      expectAllow(await expectStatus(user.send(`OPTIONS /plants/${id}`), 204), 'DELETE', 'OPTIONS');
+    }
   },
   'method-405 MUST respond with 405 to a method that the path does not support': ({ a }, { id }) => {
     const lines = ['PATCH /plants', `PUT /plants/${id}`, `PATCH /plants/${id}`, `GET /plants/${id}`];
     return inTurn(lines, (line) => expectError(a.send(line), 405));
   },
   'method-allow MUST name the supported methods in the Allow header of a 405 [RFC 9110 §15.5.6]': async (c, { id }) => {
-    for (const [line, ...methods] of [
-      ['PATCH /plants', 'GET', 'POST'],
-      [`GET /plants/${id}`, 'DELETE'],
-    ]) {
-      const refused = await c.a.send(line ?? '');
-      const allowed = allowedMethods(refused);
-      const isRight = methods.every((method) => allowed.includes(method)) && !allowed.includes('PATCH');
-      expect(isRight, refused, `Allow with ${methods.join(' and ')}, and without PATCH`);
-    }
+    expectAllow(await c.a.send('PATCH /plants'), 'GET', 'POST');
+    expectAllow(await c.a.send(`GET /plants/${id}`), 'DELETE');
   },
 };
 
-/** Sends one request for each kind of response, and checks every response. */
-async function expectAll(c: Client, expected: string, isRight: (sent: Exchange) => boolean): Promise<void> {
-  const plant = c.newPlant();
-  const exchanges = [await c.a.create(plant), await c.a.list(), await c.a.remove(plant.id), ...(await failAll(c))];
-  for (const exchange of exchanges) expect(isRight(exchange), exchange, expected);
+/** Returns a check of one response of each kind. */
+function everyResponse(expected: string, isRight: (sent: Exchange) => boolean): Check {
+  return async (c, plant) => {
+    const sent = [await c.a.create(plant), await c.a.list(), await c.a.remove(plant.id), ...(await failAll(c))];
+    for (const exchange of sent) expect(isRight(exchange), exchange, expected);
+  };
 }
 
-/** Sends a GET /plants in which a header field is repeated, which `fetch` cannot send. Returns the status. */
-async function repeatHeader(c: Client, name: string, value: string): Promise<number> {
+/** Checks the status of a GET /plants in which a header field is repeated, which `fetch` cannot send. */
+async function expectRefused(c: Client, name: string, value: string, ...statuses: number[]): Promise<void> {
   const url = new URL(`${c.baseUrl}/plants`);
   if (!c.isRemote || url.protocol !== 'http:') throw new NotRun('This test needs a server on the network without TLS.');
   const headers = ['Host', url.host, 'Authorization', `Bearer ${c.tokens.a}`, name, value];
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const sent = request(url, { headers, agent: false, timeout: 10_000 }, (response) => {
-    response.resume();
-    resolve(response.statusCode ?? 0);
-  });
-  sent
-    .on('error', reject)
-    .on('timeout', () => sent.destroy(new Error('no response')))
-    .end();
-  return promise;
-}
-
-async function expectRefused(c: Client, name: string, value: string, ...statuses: number[]): Promise<void> {
-  const status = await repeatHeader(c, name, value);
+  const sent = request(url, { headers, agent: false, signal: AbortSignal.timeout(10_000) }).end();
+  const [{ statusCode = 0 }] = (await once(sent, 'response')) as [IncomingMessage];
+  sent.destroy();
   const expected = `status ${statuses.join(' or ')} to a GET /plants with two ${name} fields`;
-  if (!statuses.includes(status)) throw new Unexpected(expected, undefined, `status ${status}`);
+  if (!statuses.includes(statusCode)) throw new Unexpected(expected, undefined, `status ${statusCode}`);
 }
 
 export const headerChecks: Checks = {
-  'header-content-type MUST declare every JSON body as application/json': (c) =>
-    expectAll(
-      c,
-      'Content-Type: application/json',
-      (sent) => sent.text === '' || mediaType(sent) === 'application/json',
-    ),
+  'header-content-type MUST declare every JSON body as application/json': everyResponse(
+    'Content-Type: application/json',
+    (sent) => sent.text === '' || mediaType(sent) === 'application/json',
+  ),
   'header-204-no-length MUST send no Content-Length with a 204 [RFC 9110 §8.6]': async (c) => {
     const deleted = await c.a.remove((await createPlant(c)).id);
     expect(!deleted.headers.has('content-length'), deleted, 'no Content-Length');
@@ -120,12 +102,16 @@ export const headerChecks: Checks = {
     expectRefused(c, 'Host', 'plants.example', 400),
   'header-repeated-authorization MUST NOT accept a repeated Authorization': (c) =>
     expectRefused(c, 'Authorization', `Bearer ${c.tokens.b}`, 401, 400),
-  'header-no-store SHOULD send Cache-Control: no-store, because plants are private [RFC 9111 §5.2.2.5]': (c) =>
-    expectAll(c, 'Cache-Control: no-store', (sent) => /\bno-store\b/i.test(headerOf(sent, 'cache-control'))),
-  'header-nosniff SHOULD send X-Content-Type-Options: nosniff [WHATWG Fetch §3.6]': (c) =>
-    expectAll(c, 'X-Content-Type-Options: nosniff', (sent) =>
-      /^nosniff$/i.test(headerOf(sent, 'x-content-type-options')),
-    ),
-  'header-no-cookies SHOULD NOT set cookies [RFC 6265 §8.2]': (c) =>
-    expectAll(c, 'no Set-Cookie', ({ headers }) => !headers.has('set-cookie')),
+  'header-no-store SHOULD send Cache-Control: no-store, because plants are private [RFC 9111 §5.2.2.5]': everyResponse(
+    'Cache-Control: no-store',
+    (sent) => /\bno-store\b/i.test(headerOf(sent, 'cache-control')),
+  ),
+  'header-nosniff SHOULD send X-Content-Type-Options: nosniff [WHATWG Fetch §3.6]': everyResponse(
+    'X-Content-Type-Options: nosniff',
+    (sent) => /^nosniff$/i.test(headerOf(sent, 'x-content-type-options')),
+  ),
+  'header-no-cookies SHOULD NOT set cookies [RFC 6265 §8.2]': everyResponse(
+    'no Set-Cookie',
+    ({ headers }) => !headers.has('set-cookie'),
+  ),
 };
