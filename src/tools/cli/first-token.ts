@@ -3,20 +3,14 @@ import { dirname, join, resolve } from 'node:path';
 import { requireFolderOf } from '../../storage/sqlite/file.ts';
 import { issueToken } from '../../tokens/issue.ts';
 
-/** A message about the first token, and a POSIX shell command that uses the token. */
-export interface FirstToken {
-  readonly text: string;
-  readonly curl: string;
-}
-
 /**
  * Prepares the token for the user `me` that the server issues if it starts without a tokens file. Returns a function
- * that issues the token, for the server at `url`. The token is written to a new file, because the output of a server is
- * often saved in a log.
+ * that issues the token for the server at `url`, and returns a message with a command that uses it. The token is written
+ * to a new file, because the output of a server is often saved in a log.
  *
  * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
  */
-export function prepareFirstToken(tokens: string): (url: string) => FirstToken {
+export function prepareFirstToken(tokens: string): (url: string) => string {
   requireFolderOf(tokens, 'tokens file');
   const path = join(dirname(resolve(tokens)), 'first-token.txt');
   if (existsSync(path)) throw new Error(`The first token would be written to ${path}, which exists: move it away.`);
@@ -33,12 +27,12 @@ export function prepareFirstToken(tokens: string): (url: string) => FirstToken {
     } finally {
       closeSync(file);
     }
-    const place = `It is in ${path}, which only its owner can read.\nMove the token to a safe place, and remove that file.`;
-    const header = `"Authorization: Bearer $(cat ${shellQuoted(path)})"`;
-    return {
-      text: `Created a token for the user 'me'. ${place}\n`,
-      curl: `curl -H ${header} ${shellQuoted(`${url}/plants`)}`,
-    };
+    return `
+Created a token for the user 'me' in ${path}, which only its owner can read.
+Move the token to a safe place, and remove that file. To list your plants, run:
+
+  curl -H "Authorization: Bearer $(cat ${shellQuoted(path)})" ${shellQuoted(`${url}/plants`)}
+`;
   };
 }
 

@@ -15,7 +15,6 @@ import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
 import { createDocs } from '../docs/find-page.ts';
 import { prepareFirstToken } from '../first-token.ts';
-import type { FirstToken } from '../first-token.ts';
 import { listen, reachableUrl } from '../listen.ts';
 import { isRejectedInput, Log } from '../output/log.ts';
 import { version } from '../package.ts';
@@ -201,15 +200,14 @@ function readyText(
   place: string,
   url: string,
   adminUrl: string | undefined,
-  first: FirstToken | undefined,
+  first: string | undefined,
 ): string {
   const lines = [
-    first?.text,
     `Plant Store listening on ${url}`,
     `Plants are stored in ${place}, and tokens in ${absolutePath(config.tokens)}.`,
     adminUrl && `Health and metrics: ${adminUrl}`,
     config.docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
-    first && `To list your plants, run:\n\n  ${first.curl}\n`,
+    first,
   ];
   return `${lines.filter((line) => line !== undefined).join('\n')}\n`;
 }
