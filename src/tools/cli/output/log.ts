@@ -21,8 +21,6 @@ const maxUnwrittenBytes = 1_048_576;
 /** For this many milliseconds after an error has been logged, its repetitions are only counted. */
 const repeatMs = 1000;
 
-const knownMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
-
 /** Checks whether a `clientError` means that node:http rejected a request, and not that a client disconnected. */
 export function isRejectedInput({ code = '' }: NodeJS.ErrnoException): boolean {
   return /^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code);
@@ -69,8 +67,7 @@ export class Log {
       client: message.client,
       user: message.user,
       tokenId: message.tokenId ?? refusal?.tokenId,
-      // An unknown method could contain a secret.
-      method: knownMethods.includes(message.method) ? message.method : 'other',
+      method: message.method,
       path: message.unmatchedPath ?? message.path,
       operation: message.operation,
       status: message.status,

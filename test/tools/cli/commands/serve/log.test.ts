@@ -135,7 +135,7 @@ const requestLines = (token: string): [line: string, method: string, route: stri
   ['GET /garden/v1/plants/1/leaves/2', 'GET', '/garden/v1/plants/1'],
   ['GET //ada:sesame@localhost/plants', 'GET', '//…/plants'],
   ['OPTIONS *', 'OPTIONS', '…'],
-  ['MKCALENDAR /plants', 'other', '/plants'],
+  ['MKCALENDAR /plants', 'MKCALENDAR', '/plants'],
 ];
 
 /** Request lines that node:http rejects, or that this server does not log as requests. */
