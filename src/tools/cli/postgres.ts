@@ -6,7 +6,7 @@ import { UsageError } from './command.ts';
 import type { Setting } from './command.ts';
 import { installCommand } from './package.ts';
 
-/** The part of `pg` that this module uses. The types of `pg` are available only if the package is installed. */
+/** The part of `pg` that this module uses. The types of `pg` might not be installed. */
 interface PgModule {
   readonly Client: new (config: object) => unknown;
   readonly Pool: new (config: object) => PgPool;
@@ -55,7 +55,7 @@ export async function openPostgres({ text, source }: Setting, createTable: boole
   // `pg` calls this function for each new connection, and closes the connection if the function fails. If the database
   // rejects the settings, the connection is used without them.
   const verify = callbackify(async (client: PgClient) => {
-    // The pool does not listen for errors until this function has finished.
+    // The pool listens for errors only after this function has finished.
     client.on('error', () => undefined);
     await client.query({ text: limitBackend, values: [client.processID, lockTimeoutMs] }).catch((error: unknown) => {
       // Only errors from the database have a severity. Any other error means that the connection failed or timed out.
@@ -70,8 +70,7 @@ export async function openPostgres({ text, source }: Setting, createTable: boole
   pool.on('error', () => undefined);
   const storage = asUsageError(source, () => new PostgresStorage({ pool, schema, table, createTable }));
   const closeStorage = storage.close.bind(storage);
-  let closed: Promise<void> | undefined;
-  return Object.assign(storage, { close: () => (closed ??= closeStorage().then(() => pool.end())) });
+  return Object.assign(storage, { close: () => closeStorage().then(() => pool.end()) });
 }
 
 function asUsageError<T>(source: string, work: () => T): T {

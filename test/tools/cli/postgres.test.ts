@@ -37,7 +37,6 @@ describe('openStorage, with a connection string', () => {
     await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', everything)));
     assert.equal(await cluster.connections(url), 2);
     await storage.close();
-    await storage.close();
     await eventually(async () => {
       assert.equal(await cluster.connections(url), 0);
     });
