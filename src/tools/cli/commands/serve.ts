@@ -10,7 +10,6 @@ import type { ServiceListener } from '../../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../../http/node/server.ts';
 import type { ServiceOptions } from '../../../http/options.ts';
 import { TokenGrants } from '../../../tokens/grants.ts';
-import type { Refusal } from '../../../tokens/grants.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
 import { createDocs } from '../docs/find-page.ts';
@@ -137,33 +136,24 @@ export async function run(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Maps the trace message of a request to the reason why its token was refused. */
-const refusals = new WeakMap<object, Refusal>();
-
-/** Accepts the tokens in a file, and keeps the reason of each refusal for the log. */
+/** Returns a function that accepts the tokens in a file, and logs why other tokens are rejected. */
 function authenticateAndLog(path: string, log: Log): (token: string) => Caller | null {
   const grants = new TokenGrants(path, log.error.bind(log));
-  let request: object | undefined;
-  // The service looks up the token between these two messages, synchronously.
-  subscribe('tracing:plant-store:request:start', (message) => {
-    request = message as object;
-  });
-  subscribe('tracing:plant-store:request:end', () => {
-    request = undefined;
-  });
   return (token) => {
     const found = grants.find(token);
     if ('caller' in found) return found.caller;
-    if (request !== undefined) refusals.set(request, found);
+    log.info(`A token was rejected: ${found.reason}`, { tokenId: found.tokenId });
     return null;
   };
 }
 
 function logEvents(server: Server, log: Log): void {
-  subscribe('tracing:plant-store:request:asyncEnd', (message) => {
-    const request = message as RequestMessage;
-    log.request(request, request.code === 'invalid_token' ? refusals.get(request) : undefined);
-  });
+  // Without subscribers, requests are not traced.
+  if (log.hasInfo) {
+    subscribe('tracing:plant-store:request:asyncEnd', (message) => {
+      log.request(message as RequestMessage);
+    });
+  }
   server.on('clientError', (error: NodeJS.ErrnoException) => {
     if (isRejectedInput(error)) log.info('refused', { code: error.code });
   });

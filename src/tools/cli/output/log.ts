@@ -1,7 +1,6 @@
 import { errorText } from '../../../core/model/error-text.ts';
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { RequestMessage } from '../../../core/model/diagnostics.ts';
-import type { Refusal } from '../../../tokens/grants.ts';
 import { describeError } from '../advice.ts';
 import { printable } from './printable.ts';
 
@@ -38,8 +37,13 @@ export class Log {
     this.#options = options;
   }
 
+  /** Whether entries of the level `info` are written. */
+  get hasInfo(): boolean {
+    return this.#options.level !== 'error' && this.#options.format !== 'off';
+  }
+
   info(message: string, fields: Fields = {}): void {
-    if (this.#options.level !== 'error') this.#write({ level: 'info', message, ...fields });
+    if (this.hasInfo) this.#write({ level: 'info', message, ...fields });
   }
 
   /**
@@ -59,20 +63,19 @@ export class Log {
     this.#write({ level: 'error', message, requestId, error: isExpected ? undefined : errorText(error) });
   }
 
-  /** Logs a request that has ended. `refusal` says why its token was rejected. */
-  request(message: RequestMessage, refusal: Refusal | undefined): void {
+  /** Logs a request that has ended. */
+  request(message: RequestMessage): void {
     this.info('request', {
       requestId: message.requestId,
       traceId: message.traceparent?.slice(3, 35),
       client: message.client,
       user: message.user,
-      tokenId: message.tokenId ?? refusal?.tokenId,
+      tokenId: message.tokenId,
       method: message.method,
       path: message.unmatchedPath ?? message.path,
       operation: message.operation,
       status: message.status,
       code: message.code,
-      token: refusal?.reason,
       durationMs: Math.round(message.durationMs * 1000) / 1000,
       bytes: message.bytes,
       end: message.isComplete ? undefined : 'incomplete',
@@ -118,10 +121,10 @@ function json(entry: LogEntry): string {
 }
 
 function pretty({ level, message, error, ...fields }: LogEntry): string {
-  const { method, path, status, durationMs = 0, end, code, token, user, requestId } = fields;
+  const { method, path, status, durationMs = 0, end, code, tokenId, user, requestId } = fields;
   const who = user === undefined ? undefined : printable(String(user));
-  const result = [status, code, token, `${Number(durationMs).toFixed(1)} ms`, end, who];
-  const parts = method === undefined ? [message, code, requestId] : [method, path, ...result, requestId];
+  const result = [status, code, `${Number(durationMs).toFixed(1)} ms`, end, who];
+  const parts = method === undefined ? [message, code, tokenId, requestId] : [method, path, ...result, requestId];
   const text = parts.filter((part) => part !== undefined).join(' ');
   const clock = new Date().toTimeString().slice(0, 8);
   return `${clock} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;

@@ -63,11 +63,13 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
       });
     }
     await eventually(() => {
-      const found = log().flatMap((line) => (line['status'] === 401 ? [[line['token'], line['tokenId']]] : []));
+      const found = log().flatMap(({ message, tokenId: id }) =>
+        String(message).includes('rejected') ? [[message, id]] : [],
+      );
       assert.deepEqual(found, [
-        ['revoked', tokenId],
-        ['expired', expired.record.id],
-        ['unknown', undefined],
+        ['A token was rejected: revoked', tokenId],
+        ['A token was rejected: expired', expired.record.id],
+        ['A token was rejected: unknown', undefined],
       ]);
     });
   });
