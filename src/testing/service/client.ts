@@ -2,14 +2,13 @@ import { NotRun, send } from './exchange.ts';
 import type { Exchange, TestRequest } from './exchange.ts';
 import type { ServiceTestOptions, ServiceTokens } from './options.ts';
 
-const concurrency = 16;
+const maxConcurrency = 16;
 /** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
 const doubleSpacing = 256n;
 
 /** Headers that replace the default headers. If a value is `undefined`, the request does not have this header. */
 type ReplacedHeaders = Readonly<Record<string, string | undefined>>;
 
-/** A plant as it appears in a response. */
 export interface ListedPlant {
   readonly name: string;
   readonly tag?: string;
@@ -126,7 +125,6 @@ export class Client {
     return this.#fetch === fetch;
   }
 
-  /** The prefix of all names in the current test. */
   get marker(): string {
     return `test-${this.#random.toString(36)}-${this.#testNumber}-`;
   }
@@ -167,8 +165,8 @@ export class Client {
 }
 
 export async function inBatches<T>(items: readonly T[], perform: (item: T) => Promise<unknown>): Promise<void> {
-  for (let at = 0; at < items.length; at += concurrency) {
-    await Promise.all(items.slice(at, at + concurrency).map(perform));
+  for (let at = 0; at < items.length; at += maxConcurrency) {
+    await Promise.all(items.slice(at, at + maxConcurrency).map(perform));
   }
 }
 

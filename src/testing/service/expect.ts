@@ -38,7 +38,6 @@ export function headerOf({ headers }: Exchange, name: string): string {
   return headers.get(name) ?? '';
 }
 
-/** Returns the media type of a response in lower case, without parameters. */
 export function mediaType(exchange: Exchange): string {
   return headerOf(exchange, 'content-type').replace(/;.*/s, '').trim().toLowerCase();
 }
@@ -76,7 +75,6 @@ export function namesOf(plants: readonly ListedPlant[]): string {
   return plants.map(({ name }) => name).join(', ');
 }
 
-/** Checks that the body is exactly this plant without its id. */
 export async function expectPlant(sent: Sent, plant: ListedPlant): Promise<void> {
   const exchange = await expectSuccess(sent);
   const expected = listed(plant);
@@ -128,7 +126,6 @@ export async function expectChallenge(sent: Sent): Promise<Map<string, string>> 
   return new Map(pairs.map(([, name = '', quoted, token = '']) => [name.toLowerCase(), quoted ?? token]));
 }
 
-/** Calls `check` with each of the values, one after another. */
 export async function inTurn<T>(values: Iterable<T>, check: (value: T) => unknown): Promise<void> {
   for (const value of values) await check(value);
 }
@@ -139,7 +136,6 @@ export async function mustCreate(user: User, ...plants: readonly NewPlant[]): Pr
   );
 }
 
-/** Creates a plant that a test requires, with a new id and a new name. */
 export async function createPlant(client: Client, user: User = client.a): Promise<NewPlant> {
   const plant = client.newPlant();
   await mustCreate(user, plant);

@@ -2,7 +2,6 @@ import { NoResponse, Unexpected } from './exchange.ts';
 import type { Exchange, TestRequest } from './exchange.ts';
 import type { ServiceTokens } from './options.ts';
 
-/** The maximum length of a line in a message. Longer lines are shortened. */
 const maxShownText = 500;
 /** The response headers that a message contains, because many tests depend on them. */
 const shownHeaders = ['content-type', 'www-authenticate', 'allow', 'link', 'location', 'cache-control'];

@@ -19,7 +19,6 @@ export type Outcome = string;
 /** The outcome of a list operation for an id whose plant is not in the result. */
 export const noPlant = 'no plant';
 
-/** The names of the stored plants by id. */
 export type State = ReadonlyMap<bigint, string>;
 
 /** Returns the state after an operation, or `undefined` if the outcome of the operation is impossible in `state`. */

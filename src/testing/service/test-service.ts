@@ -77,7 +77,6 @@ export function testService(name: string, options: ServiceTestOptions): void {
   });
 }
 
-/** Runs a check, and then deletes its plants. */
 async function runCheck(t: TestContext, client: Client, part: string, title: string, check: Check): Promise<void> {
   client.beginTest();
   try {

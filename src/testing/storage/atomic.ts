@@ -1,8 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { OwnedPlant, Write } from '../../core/storage-adapter.ts';
-import { expectRejection } from './faults.ts';
 import { create, createAll, plantOf, range, remove } from './plants.ts';
-import { expectOneState, expectStored } from './stored.ts';
+import { expectOneState, expectRejection, expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
 import type { TestedAdapter } from './tested-adapter.ts';
 

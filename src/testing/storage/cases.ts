@@ -20,7 +20,6 @@ const users = [
   ...['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${'é'.repeat(127)}y`, ...texts.slice(1)],
 ];
 
-/** The plants that each test commits in one batch. */
 const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
   'a batch may contain a thousand writes': () => range(1000).map((n) => plantOf(`user ${n % 7}`, BigInt(n))),
   'ids are exact int64 and sorted as numbers': () =>
@@ -126,7 +125,6 @@ export function testCases(suite: Suite): void {
   });
 }
 
-/** Returns the code of the error with which a call of the adapter rejects. */
 async function codeOf(call: Promise<unknown>): Promise<unknown> {
   const [outcome] = await Promise.allSettled([call]);
   if (outcome.status === 'fulfilled') return undefined;

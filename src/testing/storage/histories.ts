@@ -1,8 +1,7 @@
 import type { ListRange, OwnedPlant, Write } from '../../core/storage-adapter.ts';
 import { ContractError, expectEqual } from './expect.ts';
-import { expectRejection, unreadableCreate } from './faults.ts';
-import { create, idOf, range, remove } from './plants.ts';
-import { expectList, expectStored } from './stored.ts';
+import { create, idOf, range, remove, unreadableCreate } from './plants.ts';
+import { expectList, expectRejection, expectStored } from './stored.ts';
 import type { Session, Suite } from './suite.ts';
 import { commitText, listText } from './tested-adapter.ts';
 
@@ -59,7 +58,6 @@ function randomHistory(seed: number, canFail: boolean): History {
   return { failing, steps };
 }
 
-/** Applies a write to the expected plants, and returns its outcome. */
 function apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
   const key = `${write.user} ${idOf(write)}`;
   if (write.kind === 'delete') return plants.delete(key);

@@ -29,3 +29,14 @@ export function shuffled<T>(items: readonly T[]): T[] {
   const order = new Map(items.map((item, n) => [item, (n * 7919) % 104_729]));
   return items.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
 }
+
+/** Returns a create write that throws an error when its `name` is read. */
+export function unreadableCreate(): Write {
+  const plant = {
+    id: 99n,
+    get name(): string {
+      throw new Error('The test suite throws this error when the name of this plant is read.');
+    },
+  };
+  return { kind: 'create', user: 'ada', plant };
+}

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
-import { expect, expectEqual } from './expect.ts';
-import { listText } from './tested-adapter.ts';
+import type { ListRange, OwnedPlant, PlantPage, Write } from '../../core/storage-adapter.ts';
+import { ContractError, expect, expectEqual } from './expect.ts';
+import { idOf } from './plants.ts';
+import { listText, Rejection } from './tested-adapter.ts';
 import type { TestedAdapter } from './tested-adapter.ts';
 
 const visible = 'When a commit has resolved, every later call must return its plants, unchanged and in order of id.';
@@ -63,4 +64,17 @@ function inOrder(plants: readonly OwnedPlant[]): OwnedPlant[] {
   return plants.toSorted(
     (a, b) => (a.user === b.user ? Number(a.plant.id > b.plant.id) : Number(a.user > b.user)) || -1,
   );
+}
+
+/** Commits a batch that fails at the write `failing`. Throws a ContractError if the batch succeeds. */
+export async function expectRejection(storage: TestedAdapter, batch: readonly Write[], failing: Write): Promise<void> {
+  const [outcome] = await Promise.allSettled([storage.commit(batch)]);
+  if (outcome.status === 'rejected' && outcome.reason instanceof Rejection) return;
+  if (outcome.status === 'rejected') throw outcome.reason;
+  const { plants } = await storage.list(failing.user, { after: idOf(failing) - 1n, limit: 1 });
+  const isApplied = (plants[0]?.id === idOf(failing)) === (failing.kind === 'create');
+  if (isApplied) {
+    throw new ContractError(`makeWriteFail has no effect: the ${failing.kind} was applied. Check the function.`);
+  }
+  throw new ContractError('commit must reject if the storage fails at a write, or if a write cannot be read.');
 }

@@ -10,7 +10,6 @@ import { TestedAdapter, Watchdog } from './tested-adapter.ts';
 /** Thrown to skip a test. The message is the reason. */
 class Skip extends Error {}
 
-/** What the tests of one adapter share. */
 export class Suite {
   readonly options: StorageAdapterTestOptions;
   readonly watchdog: Watchdog;

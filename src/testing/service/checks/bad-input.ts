@@ -45,7 +45,6 @@ export const failures: Readonly<
   40500: ['code-method-not-allowed', (_, user) => user.send('PATCH /plants')],
 };
 
-/** Sends each of the {@link failures}. */
 export async function failAll(c: Client, user: User = c.a): Promise<Exchange[]> {
   const sent: Exchange[] = [];
   for (const [, fail] of Object.values(failures)) sent.push(await fail(c, user, c.newPlant()));

@@ -80,13 +80,11 @@ async function answered(sent: Promise<Exchange>): Promise<Exchange | undefined> 
   }
 }
 
-/** The outcome that each response status of a write reports. */
 const outcomes: Readonly<Record<'create' | 'delete', Readonly<Record<number, Outcome>>>> = {
   create: { 200: 'created', 400: 'taken' },
   delete: { 204: 'deleted', 404: 'absent' },
 };
 
-/** Returns the outcome that a response reports for each of the ids. */
 async function outcomeOf(
   exchange: Exchange,
   kind: Operation['kind'],

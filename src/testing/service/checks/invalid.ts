@@ -34,7 +34,6 @@ function malformedJson(plant: NewPlant): (string | Uint8Array<ArrayBuffer>)[] {
   return ['{', 'id=1', ...cut, `// a comment\n${json}`, ...numbers, latin1];
 }
 
-/** Returns JSON bodies that are not a valid NewPlant. */
 type InvalidPlants = (id: bigint, name: string) => string[];
 
 /** Returns one copy of the template for each value, in which the value replaces `?`. */
@@ -42,7 +41,6 @@ function fill(template: string, values: readonly string[]): string[] {
   return values.map((value) => template.replace('?', () => value));
 }
 
-/** The ways in which a NewPlant can be invalid. */
 const invalidPlants: Readonly<Record<string, InvalidPlants>> = {
   'invalid-not-an-object MUST respond with 400 to a body that is not a JSON object': (_, name) =>
     fill('?', ['null', '[]', `"${name}"`, '1', 'true', '["id","name"]']),
@@ -64,7 +62,6 @@ const invalidPlants: Readonly<Record<string, InvalidPlants>> = {
     ]),
 };
 
-/** Returns a check that the server refuses these plants and stores nothing. */
 function refuses(plants: InvalidPlants): Check {
   return async (c, { id, name }) => {
     // A faulty server might store a plant under one of the ids that are passed to `post`.

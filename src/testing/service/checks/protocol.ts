@@ -69,7 +69,6 @@ export const methodChecks: Checks = {
   },
 };
 
-/** Returns a check of one response of each kind. */
 function everyResponse(expected: string, isRight: (sent: Exchange) => boolean): Check {
   return async (c, plant) => {
     const sent = [await c.a.create(plant), await c.a.list(), await c.a.remove(plant.id), ...(await failAll(c))];

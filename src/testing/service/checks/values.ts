@@ -71,7 +71,6 @@ export const int64Checks: Checks = {
   },
 };
 
-/** Returns a JSON string in which every UTF-16 code unit is escaped. */
 function escapeAll(text: string): string {
   const units = text.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return `"${units.join('')}"`;
