@@ -12,9 +12,8 @@ export interface ServiceOptions {
   /**
    * The maximum number of requests in progress, 1 or more; default 1000. A request is in progress from the time when
    * its token has been accepted until its response has been sent or the client has disconnected. Each can use the
-   * memory of one request body and one page of a list (256 KiB). Further requests are refused with `saturated`, and
-   * users share the places fairly: a user can begin another request only while the user has fewer requests in progress
-   * than places are free.
+   * memory of one request body and one page of a list (256 KiB). Further requests are refused with `saturated`. Users
+   * share the limit fairly: one busy user can use half of it, and two busy users a third each.
    */
   maxInFlight?: number | undefined;
   /**

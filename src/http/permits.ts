@@ -11,7 +11,6 @@ export class Permits {
     this.#free = max;
   }
 
-  /** Returns whether the user got a permit. */
   take(user: string): boolean {
     const held = this.#held.get(user) ?? 0;
     if (held >= this.#free) return false;

@@ -2,14 +2,14 @@ import { minInt64 } from '../core/model/int64.ts';
 import type { Plant, PlantId } from '../core/model/plant.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 
-/** The minimum limit of a read after the first one. */
+/** The first read requests one plant for each id. Later reads request fewer plants, but at least this many. */
 const minReadPlants = 16;
 
 export function keyOf({ user, plant }: OwnedPlant): string {
   return `${plant.id} ${user}`;
 }
 
-/** Maps {@link keyOf} to the stored plants that have the same keys as `wanted`, and to others that were read. */
+/** Returns the stored plants with the keys of `wanted`, and others that were read, as a map by {@link keyOf}. */
 export async function findPlants(
   storage: StorageAdapter,
   wanted: readonly OwnedPlant[],

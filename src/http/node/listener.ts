@@ -36,7 +36,7 @@ export function createListener(owner: string, store: PlantStore, options: Servic
   const service = createService(owner, store, options);
   const waiting = new WeakMap<Socket, number>();
 
-  /** node:http assigns the socket to the responses in the order of the requests. */
+  /** Waits for earlier responses: node:http assigns the socket to the responses in the order of the requests. */
   function waitForTurn(message: IncomingMessage, response: ServerResponse): void {
     const { socket } = message;
     const count = (waiting.get(socket) ?? 0) + 1;

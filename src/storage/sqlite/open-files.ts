@@ -38,7 +38,7 @@ export class OpenFiles {
   #loss: Loss | undefined;
   /** Closing this descriptor releases no lock, because SQLite does not lock the WAL. */
   readonly #log: number;
-  /** At the latest check. While the header stays the same, the WAL only grows. */
+  /** The size of the WAL at the latest check. While the header stays the same, the WAL only grows. */
   #size = 0;
   readonly #header: Buffer = Buffer.alloc(headerBytes);
   readonly #newHeader: Buffer = Buffer.alloc(headerBytes);

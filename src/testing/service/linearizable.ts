@@ -35,8 +35,8 @@ export function checkLinearizable(history: readonly Operation[], maxStates: numb
   }
 
   /**
-   * Checks whether a sequence of operations that leads to `state` can be extended to include all operations. The bit
-   * set `done` marks the operations that the sequence already contains.
+   * Tries to extend a sequence of operations, which leads to `state`, until it includes all operations. The bit set
+   * `done` marks the operations that the sequence already includes.
    */
   function canComplete(done: bigint, state: State): boolean {
     const all = operations.map((operation, index) => ({ operation, bit: 1n << BigInt(index) }));

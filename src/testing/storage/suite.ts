@@ -53,7 +53,7 @@ export class Session {
     return watchdog.settle('createLocation', () => options.createLocation(context));
   }
 
-  /** Opens an adapter, by default at a new location. */
+  /** By default at a new location. */
   async open(given?: StorageLocation): Promise<TestedAdapter> {
     const location = given ?? (await this.createLocation());
     return this.#add('open', () => location.open());

@@ -82,10 +82,10 @@ function asUsageError<T>(source: string, work: () => T): T {
 }
 
 /**
- * Takes the parameters `max`, `schema` and `table` out of a connection string. `pg` interprets all other parameters.
+ * Removes the parameters `max`, `schema` and `table` from a connection string. `pg` interprets all other parameters.
  *
- * @throws {UsageError} if one of these parameters is invalid, or if an `@` is not the one before the host. Otherwise,
- *   `pg` would take a part of the password for the host, and error messages would contain it.
+ * @throws {UsageError} if one of these parameters is invalid, or if the string contains an `@` that is not directly
+ *   before the host. `pg` could use a part of the password as the host, and error messages would contain it.
  */
 function parseConnectionString(text: string, source: string) {
   if (!/^\w+:\/\/([^@/?#]*@)?[^@]*$/.test(text)) {

@@ -26,7 +26,6 @@ export class TransferReport implements CopyPlantsOptions {
     this.#tell(++this.#conflicts, 'conflicts', `User ${name} has another plant with id ${id}: it was left as it is.`);
   };
 
-  /** Reports a line of input that is not a valid plant. */
   onBadLine(number: number, problem: string, isLast: boolean): void {
     const consequence = isLast ? 'ended the import' : 'was left out';
     this.#tell(++this.#badLines, 'bad lines', `Line ${number} ${consequence}: ${problem}`);
