@@ -72,19 +72,19 @@ async function startBoth(t: TestContext, cwd: string, prefix: string): Promise<P
   return { server, ...ports };
 }
 
-/** Sends a request over TLS and HTTP/2. Returns the status, the body and the `Location` header. */
+/** Sends a request over TLS and HTTP/2. Returns the status and the body. */
 async function call(
   port: number,
   headers: Record<string, string>,
   body?: string,
-): Promise<[status: unknown, body: string, location: unknown]> {
+): Promise<[status: unknown, body: string]> {
   const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
   try {
     await once(session, 'connect');
     const stream = session.request(headers);
     stream.end(body);
     const [answered] = (await once(stream, 'response')) as [Record<string, unknown>];
-    return [answered[':status'], await text(stream), answered['location']];
+    return [answered[':status'], await text(stream)];
   } finally {
     session.close();
   }
@@ -107,9 +107,9 @@ describe('deploy/nginx', () => {
       };
       const { server, ...ports } = await startBoth(t, cwd, prefix);
       const base = `https://127.0.0.1:${ports.https}${prefix}`;
-      const { code, stdout, stderr } = await runCommand(['check', base], { cwd, env }, 100_000);
+      const { code, stdout, stderr } = await runCommand(['check', base, '--reporter', 'tap'], { cwd, env }, 100_000);
       assert.deepEqual([code, stderr], [0, ''], stdout);
-      assert.match(stdout, / passed, 0 failed, 0 warnings, 0 not run\.\n$/);
+      assert.match(stdout, /^# todo 0$/m);
 
       const page = `${prefix}/docs`;
       const [status, html] = await call(ports.https, { ':path': page });
@@ -120,13 +120,10 @@ describe('deploy/nginx', () => {
         const { pathname } = new URL(link, `https://127.0.0.1${page}`);
         assert.equal((await call(ports.https, { ':path': pathname }))[0], 200, pathname);
       }
-      const [moved, , location] = await call(ports.https, { ':path': `${page}/` });
-      assert.equal(moved, 308);
-      assert.equal(new URL(String(location), `https://127.0.0.1${page}/`).pathname, page);
 
       const target = `${prefix}/plants?limit=0`;
       const headers = { ':path': target, authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' };
-      assert.deepEqual(await call(ports.https, headers), [200, '[]', undefined]);
+      assert.deepEqual(await call(ports.https, headers), [200, '[]']);
       const redirect = await fetch(`http://127.0.0.1:${ports.http}${target}`, { redirect: 'manual' });
       assert.equal(redirect.status, 308);
       assert.equal(redirect.headers.get('location'), `https://plants.example.com${target}`);
