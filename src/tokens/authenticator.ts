@@ -15,10 +15,10 @@ export interface TokenFileOptions {
  *
  * Changes to the file take effect within a second.
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens, so
- * that a typing error does not lock out all users.
+ *   that a typing error does not lock out all users.
  * - If the file is removed, the function accepts no token until a valid file exists again.
  * - If a changed file cannot be read, the function rejects every token with `storage_unavailable` until the file can be
- * read, because the change might revoke a token.
+ *   read, because the change might revoke a token.
  *
  * @throws {Error} if the file does not exist or is invalid when `createTokenFileAuthenticator` is called.
  * @example

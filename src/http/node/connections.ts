@@ -10,7 +10,7 @@ const usableShare = 0.95;
 /** A connection that has made progress is not evicted for this long. */
 const safeMs = 1000;
 
-/** Maps each server to its connections and the time of each connection's last progress. The oldest time is first. */
+/** Maps each server to its connections and the times of their last progress, oldest first. */
 const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 
 /**

@@ -12,7 +12,7 @@ export type Check = (client: Client, plant: NewPlant) => Promise<unknown>;
 
 /**
  * The tests of one part of the interface. A key is the title of a test: an id, the level of the rule (RFC 2119) and the
- * rule. In brackets follows a standard, if it contains the rule.
+ * rule, followed in brackets by the standard that contains the rule, if any.
  */
 export type Checks = Readonly<Record<string, Check>>;
 

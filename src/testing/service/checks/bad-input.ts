@@ -27,7 +27,7 @@ export function invalidIds(id: bigint): string[] {
   return ['x', '-', '%20', ...digits, eastern.join(''), `${id}`.repeat(100)];
 }
 
-/** A request for each error, with the name of its test, by the integer of the error. */
+/** Maps the integer of each error to the name of its test and a request that causes the error. */
 export const failures: Readonly<
   Record<number, [name: string, fail: (c: Client, user: User, plant: NewPlant) => Promise<Exchange>]>
 > = {

@@ -36,7 +36,7 @@ function malformedJson(plant: NewPlant): (string | Uint8Array<ArrayBuffer>)[] {
 
 type InvalidPlants = (id: bigint, name: string) => string[];
 
-/** Returns one copy of the template for each value, in which the value replaces `?`. */
+/** Replaces `?` in the template with each of the values. */
 function fill(template: string, values: readonly string[]): string[] {
   return values.map((value) => template.replace('?', () => value));
 }
