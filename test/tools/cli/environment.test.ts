@@ -26,7 +26,7 @@ describe('environment of plant-store', () => {
 
   it('causes no warning about known variables and those of a Kubernetes service', (t) => {
     const names = Object.keys(settings).map(variableOf);
-    const others = ['PLANT_STORE_CHECK_TOKENS', 'PLANT_STORE_SERVICE_HOST', 'PLANT_STORE_PORT_80_TCP_ADDR'];
+    const others = ['PLANT_STORE_CHECK_TOKENS', 'PLANT_STORE_SERVICE_PORT_HTTP', 'PLANT_STORE_PORT_80_TCP_ADDR'];
     setEnvironment(t, Object.fromEntries([...names, ...others].map((name) => [name, '1'])));
     assert.deepEqual(variableWarnings(), []);
   });

@@ -72,29 +72,6 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     );
   });
 
-  it('reads PORT, and ignores HOST and the Kubernetes variables for a service named plant-store', async (t) => {
-    const address = 'tcp://10.0.0.7:80';
-    const env = {
-      PLANT_STORE_SERVICE_HOST: '10.0.0.7',
-      PLANT_STORE_SERVICE_PORT: '80',
-      PLANT_STORE_SERVICE_PORT_HTTP: '80',
-      PLANT_STORE_PORT: address,
-      PLANT_STORE_PORT_80_TCP: address,
-      PLANT_STORE_PORT_80_TCP_PROTO: 'tcp',
-      PLANT_STORE_PORT_80_TCP_PORT: '80',
-      PLANT_STORE_PORT_80_TCP_ADDR: '10.0.0.7',
-      PLANT_STORE_ADMIN_PORT: address,
-      HOST: '192.0.2.1',
-      PORT: '0',
-    };
-    const args = ['--storage', 'memory', '--log', 'off'];
-    const server = await startOnPort(t, args, { cwd: await temporaryFolder(t), env });
-    assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
-    assert.equal(await server.stop(), 0);
-    assert.equal(server.stderr(), '');
-    assert.doesNotMatch(server.stdout(), /Health and metrics/);
-  });
-
   it('fails and creates no token if it cannot listen', async (t) => {
     const cwd = await temporaryFolder(t);
     const port = await occupyPort(t);

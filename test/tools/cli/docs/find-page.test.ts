@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startServer } from '../../../support/command-line.ts';
 import { startDocsService } from '../../../support/docs-service.ts';
-import { RawConnection } from '../../../support/raw-http.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const files: [path: string, mediaType: string][] = [
@@ -54,19 +53,6 @@ describe('the page of serve --docs', () => {
     for (const path of [...others, '/', '/doc', '/docs2', '/docs/index.html']) {
       assert.equal((await fetch(url + path)).status, 404, path);
     }
-  });
-
-  it('follows the same request rules as the service', async (t) => {
-    const port = await startDocsService(t);
-    // After a request that closes the connection, further requests must not take effect (RFC 9112 §9.6).
-    const closing = await RawConnection.open(t, port);
-    const body = '{"id":1,"name":"Fern"}';
-    const credentials = 'Host: a\r\nAuthorization: Bearer ada\r\n';
-    const create = `POST /plants HTTP/1.1\r\n${credentials}Content-Type: application/json\r\nContent-Length: 22\r\n\r\n${body}`;
-    closing.send(`GET /docs/start.js HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${create}`);
-    assert.equal((await closing.untilClosed()).match(/HTTP\/1\.1 /g)?.length, 1);
-    const list = await fetch(`http://127.0.0.1:${port}/plants`, { headers: { authorization: 'Bearer ada' } });
-    assert.equal(await list.text(), '[]');
   });
 });
 
