@@ -23,8 +23,8 @@ interface Entry {
 
 /**
  * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
- * one batch. One fsync or one round trip covers a whole batch. A client that is alone does not wait: if the last batch
- * held one write and none arrived in the event loop iteration after it, the next write is committed at once.
+ * one batch. One fsync or one round trip covers a whole batch. A client that is alone does not wait: the first write of
+ * an iteration is committed at once if the last iteration with writes had only one.
  *
  * At most one batch is in flight. A second write to the same plant waits for the next batch.
  */
@@ -35,8 +35,10 @@ export class WriteQueue {
   #pending = 0;
   /** `undefined` if no writes are pending. */
   #running: Promise<void> | undefined;
-  /** Whether the next write is committed at once. */
-  #isAlone = false;
+  /** The number of writes that were added in this event loop iteration. */
+  #added = 0;
+  /** Whether the last iteration with writes had more than one. */
+  #isCrowded = true;
   /** The number of waiting writes at which the wait for more writes ends early. */
   #enough = Infinity;
   #endWait: (() => void) | undefined;
@@ -57,6 +59,7 @@ export class WriteQueue {
       if (this.#isClosed) throw new PlantStoreError('closed');
       if (this.#pending >= this.#options.maxPendingWrites) throw new PlantStoreError('saturated');
       this.#pending++;
+      this.#count();
       this.#waiting.push({ write, resolve, reject, context: callerContext() });
       this.#running ??= this.#run();
       if (this.#waiting.length >= this.#enough) this.#endWait?.();
@@ -70,24 +73,26 @@ export class WriteQueue {
   }
 
   async #run(): Promise<void> {
-    let batch: Entry[] = [];
+    let isAlone = this.#added === 1 && !this.#isCrowded;
     while (this.#waiting.length > 0) {
-      await (this.#isAlone ? undefined : this.#waitUntilQuiet());
-      this.#isAlone = false;
+      await (isAlone ? undefined : this.#waitUntilQuiet());
+      isAlone = false;
       const pendingBefore = this.#pending;
       const startMs = performance.now();
-      batch = this.#takeBatch();
-      const pendingAtSuccess = await this.#settle(batch);
+      const pendingAtSuccess = await this.#settle(this.#takeBatch());
       if (pendingAtSuccess > pendingBefore) await this.#waitForReturns(pendingAtSuccess, performance.now() - startMs);
     }
     this.#running = undefined;
-    if (batch.length === 1) this.#watchNextTurn();
   }
 
-  /** Sets `#isAlone` if no write arrives until the end of the next event loop iteration. */
-  #watchNextTurn(): void {
-    const isIdle = (): boolean => this.#running === undefined;
-    setImmediate(() => isIdle() && setImmediate(() => (this.#isAlone = isIdle())));
+  /** Counts the writes of an event loop iteration. */
+  #count(): void {
+    this.#added++;
+    if (this.#added > 1) return;
+    setImmediate(() => {
+      this.#isCrowded = this.#added > 1;
+      this.#added = 0;
+    });
   }
 
   /** Waits until no new write arrives in an event loop iteration, or until a batch is full. */
