@@ -13,18 +13,12 @@ export const unknownToken = 'Bearer plant-store-check-unknown-token';
 
 /** Returns path segments that are not decimal int64 values. A faulty server might take some of them for `id`. */
 export function invalidIds(id: bigint): string[] {
-  const digits = [
-    `${id}.0`,
-    `${id}e0`,
-    `+${id}`,
-    `0x${id.toString(16)}`,
-    `${id}x`,
-    `%20${id}`,
-    `${id}%20`,
-    `${id}%2F${id}`,
-  ];
+  const templates = ['#.0', '#e0', '+#', '#x', '%20#', '#%20', '#%2F#'];
   const eastern = Array.from(String(id), (digit) => encodeURIComponent(String.fromCodePoint(0x660 + Number(digit))));
-  return ['x', '-', '%20', ...digits, eastern.join(''), `${id}`.repeat(100)];
+  return [
+    ...['x', '-', '%20', `0x${id.toString(16)}`, eastern.join(''), `${id}`.repeat(100)],
+    ...templates.map((template) => template.replaceAll('#', String(id))),
+  ];
 }
 
 /** Maps the integer of each error to the name of its test and a request that causes the error. */

@@ -51,10 +51,6 @@ export const createChecks: Checks = {
       const plant = c.newPlant();
       return expectPlant(c.a.create(plant, { 'content-type': type }), plant);
     }),
-  'create-long-name MUST accept a name of 10,000 characters': (c, { id, name }) => {
-    const plant = { id, name: name.padEnd(10_000, 'x') };
-    return expectPlant(c.a.create(plant), plant);
-  },
   'create-same-name MUST accept plants with equal names and tags': async (c, plant) => {
     const plants = [plant, { ...plant, id: c.newId() }];
     await mustCreate(c.a, ...plants);

@@ -89,6 +89,7 @@ function keeps(texts: readonly string[], encode: (text: string) => string = JSON
 
 const strings: Readonly<Record<string, readonly string[]>> = {
   'string-empty MUST keep an empty name and an empty tag': [''],
+  'string-long MUST keep a name and a tag of 10,000 characters': ['x'.repeat(10_000)],
   'string-beyond-bmp MUST keep characters beyond U+FFFF': ['\u{1F33F}', '\u{1F469}\u200D\u{1F33E}', '\u{10FFFF}'],
   'string-normalization MUST keep composed and decomposed characters': ['\u00E9', 'e\u0301', '\uFB01', '\u212B', 'ß'],
   'string-white-space MUST keep white space': [' ', '  x  ', 'a\r\nb', '\t', '\u00A0\u3000', '\uFEFF', '\u2028'],
