@@ -51,7 +51,7 @@ const exchanges: [
     'waits',
     [40001, 40009],
   ],
-  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, 'waits', [200]],
+  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, 'waits', [200, 40009]],
   ['a list, then input that is not HTTP', listRequest, 'waits', [200, 40009], 'garbage\r\n\r\n'],
   [
     'a chunk that is too large',

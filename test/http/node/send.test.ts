@@ -158,7 +158,7 @@ describe('the memory of a response', () => {
       }
     });
     // A page takes 500 KB.
-    assert.ok(heap + external < connections * 30_000, `${heap} and ${external} bytes`);
+    assert.ok(heap + external < connections * 60_000, `${heap} and ${external} bytes`);
   });
 
   it('is outside the heap while the client does not read', async (t) => {
