@@ -116,7 +116,8 @@ export class OpenFiles {
     } while (!this.#newHeader.equals(header));
 
     if (size === 0) {
-      if (this.#size > 0 && this.#hasFrames()) return false;
+      // If the WAL is no longer empty, the frames are those of a commit that another process has made in between.
+      if (this.#size > 0 && this.#hasFrames() && fstatSync(this.#log).size === 0) return false;
     } else {
       const hasMagic = header.readUInt32BE() >>> 1 === logMagic >>> 1;
       if (!hasMagic || (size < this.#size && header.equals(this.#header))) return false;
