@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** Runs SQL on a database file, over a separate connection. */
+/** Runs SQL on a database file, over a separate connection. Waits for locks, which a starting thread can hold. */
 export function execute(path: string, sql: string): void {
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { timeout: 5000 });
   try {
     database.exec(sql);
   } finally {

@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { plainEnvironment, runProgram } from './run-program.ts';
 import { tsx } from './sources.ts';
+import { resultMark } from './suite-reporter.ts';
+
+const reporter = new URL('suite-reporter.ts', import.meta.url).href;
 
 /** The result of one test of a suite. */
 export interface SuiteResult {
@@ -22,29 +25,9 @@ export interface SuiteRun {
 /** Runs a file that registers tests, in a process of its own. Runs only the tests whose names match a pattern. */
 export async function runSuites(file: URL, patterns: readonly string[], timeoutMs = 120_000): Promise<SuiteRun> {
   const names = patterns.map((pattern) => `--test-name-pattern=${pattern}`);
-  const args = ['--import', tsx, '--test-reporter=junit', ...names, fileURLToPath(file)];
+  const args = ['--import', tsx, `--test-reporter=${reporter}`, ...names, fileURLToPath(file)];
   const { code, stdout, stderr } = await runProgram(process.execPath, args, { env: plainEnvironment(), timeoutMs });
-  const found = stdout.matchAll(
-    /<testcase name="([^"]*)" time="[^"]*" classname="([^"]*)" file="[^"]*"(?: failure="([^"]*)")?\/?>(?:\s*<skipped type="\w+" message="([^"]*)")?/g,
-  );
-  const results = Array.from(found, ([, test = '', suite = '', failure, skipped]) => ({
-    suite: unescape(suite),
-    test: unescape(test),
-    failure: failure && unescape(failure),
-    skipped: skipped && unescape(skipped),
-  }));
+  const lines = stdout.split('\n').filter((line) => line.startsWith(resultMark));
+  const results = lines.map((line) => JSON.parse(line.slice(resultMark.length)) as SuiteResult);
   return { results, isSuccess: code === 0, output: stdout + stderr };
-}
-
-function unescape(text: string): string {
-  const characters: Record<string, string> = {
-    quot: '"',
-    lt: '<',
-    gt: '>',
-    apos: "'",
-    amp: '&',
-    '#10': '\n',
-    '#13': '\r',
-  };
-  return text.replaceAll(/&(#?\w+);/g, (_, name: string) => characters[name] ?? name);
 }

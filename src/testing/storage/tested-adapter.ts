@@ -23,9 +23,11 @@ export class Watchdog {
       this.#hung.add(method);
       reject(new ContractError(`${text} must settle. It did not settle within ${timeoutMs / 1000} s.`));
     }, timeoutMs);
-    return Promise.race([call(), promise]).finally(() => {
+    try {
+      return await Promise.race([call(), promise]);
+    } finally {
       clearTimeout(timer);
-    });
+    }
   }
 }
 
