@@ -52,6 +52,11 @@ const maxUnanswered = 3;
  */
 export function testService(name: string, options: ServiceTestOptions): void {
   checkOptions(options);
+  registerTests(name, options, /(?:)/);
+}
+
+/** Registers the tests whose part and title match `only`. */
+export function registerTests(name: string, options: ServiceTestOptions, only: RegExp): void {
   const client = new Client(options);
   describe(name, () => {
     const cleanUps: (() => Promise<void> | void)[] = [];
@@ -65,8 +70,10 @@ export function testService(name: string, options: ServiceTestOptions): void {
       for (const cleanUp of cleanUps.reverse()) await cleanUp();
     });
     for (const [part, checks] of Object.entries(parts)) {
+      const selected = Object.entries(checks).filter(([title]) => only.test(`${part} ${title}`));
+      if (selected.length === 0) continue;
       describe(part, () => {
-        for (const [title, check] of Object.entries(checks)) {
+        for (const [title, check] of selected) {
           it(title, async (t) => {
             if (client.unanswered >= maxUnanswered) t.skip('The server did not respond to earlier tests.');
             else await runCheck(t, client, part, title, check);

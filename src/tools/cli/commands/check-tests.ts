@@ -1,5 +1,5 @@
 // `plant-store check` runs this file with run() of node:test. The file registers the tests for the server to check.
-import { testService } from '../../../testing/service/test-service.ts';
-import { checked } from './check.ts';
+import { registerTests } from '../../../testing/service/test-service.ts';
+import { checked, selection } from './check.ts';
 
-testService(`the server at ${String(checked.url)}`, checked);
+registerTests(`the server at ${String(checked.url)}`, checked, selection.only);
