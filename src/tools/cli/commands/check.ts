@@ -41,7 +41,7 @@ const reporters = ['spec', 'tap', 'junit', 'dot'] as const;
 /** The server that check-tests.ts tests. */
 export const checked: ServiceTestOptions = { url: '', tokens: { a: '', b: '' } };
 /** The tests to run. With `isolation: 'none'`, run() ignores `testNamePatterns` on Node.js 22 and 24. */
-export const selection = { only: /(?:)/ };
+export const selection: { only: RegExp } = { only: /(?:)/ };
 
 function parse(args: string[]): (typeof reporters)[number] {
   const options = {
