@@ -5,7 +5,7 @@ import { parseCorsOrigin } from './cors.ts';
 
 /** The options of `createRequestListener`, `createPlantServer` and `createFetchHandler`. */
 export interface ServiceOptions {
-  /** Returns the caller that a bearer token identifies. Required, so that no service is accidentally open to everyone. */
+  /** Returns the caller that a bearer token identifies. Required, so that no service is open by accident. */
   authenticate: Authenticate;
   /** The maximum size of a request body in bytes, 1 or more; default 65536. */
   maxBodyBytes?: number | undefined;
@@ -17,12 +17,14 @@ export interface ServiceOptions {
    */
   maxInFlight?: number | undefined;
   /**
-   * The path prefix under which clients reach the service, such as `/garden`; default: none. Paths in `Link` headers and
-   * in the OpenAPI document begin with this prefix. Requests may arrive with or without it, because some proxies and
-   * frameworks remove it. A mount path that a framework such as Express reports in `request.baseUrl` is appended.
+   * The path prefix under which clients reach the service, such as `/garden`; default: none. Paths in `Link` headers
+   * and in the OpenAPI document begin with this prefix. Requests may arrive with or without it, because some proxies
+   * and frameworks remove it. A mount path that a framework such as Express reports in `request.baseUrl` is appended.
    */
   basePath?: string | undefined;
-  /** The origins whose web pages may call the service: `*`, or origins such as `https://app.example.com`; default none. */
+  /**
+   * The origins whose web pages may call the service: `*`, or origins such as `https://app.example.com`; default none.
+   */
   corsOrigin?: string | readonly string[] | undefined;
   /**
    * The number of proxies in front of this server that append their client's address to `X-Forwarded-For`, 0 or more;

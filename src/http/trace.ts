@@ -7,7 +7,9 @@ import type { ServiceRequest } from './exchange.ts';
 /** Ids that no log format has to escape. */
 const usableId = /^[!#-[\]-~]{1,128}$/;
 
-/** Matches a `traceparent` header. Version 00 has four fields; later versions may have more (W3C Trace Context §3.2). */
+/**
+ * Matches a `traceparent` header. Version 00 has four fields; later versions may have more (W3C Trace Context §3.2).
+ */
 const traceparent = /^(?!ff|00.{53}-)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-.*)?$/;
 
 /** Makes the ids that this process creates different from those of other processes. */

@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** What all clients of an attack do. */
 export interface Attack {
   readonly connections: number;
-  /** What each client sends. `TOKEN` is replaced with one of `tokens` in turn, and `NUMBER` with the client's number. */
+  /**
+   * What each client sends. `TOKEN` is replaced with one of `tokens` in turn, and `NUMBER` with the client's number.
+   */
   readonly text: string;
   readonly tokens?: readonly string[];
   /** How much each client reads: everything by default; `little` is 1 KiB per second. */

@@ -25,8 +25,8 @@ const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?
 ];
 
 /**
- * Tests that `list`, `listPages` and `scan` end a page before its JSON exceeds 256 KiB. Without this limit, a page of long
- * names would require a lot of memory.
+ * Tests that `list`, `listPages` and `scan` end a page before its JSON exceeds 256 KiB. Without this limit, a page of
+ * long names would require a lot of memory.
  */
 export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>): void {
   for (const { name, nameOf, tag = 'indoor', count = 100 } of cases) {

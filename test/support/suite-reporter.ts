@@ -4,7 +4,9 @@ import type { SuiteResult } from './suite-results.ts';
 /** Separates the results from other output. */
 export const resultMark = '\u001e';
 
-/** A reporter of node:test that writes one line of JSON for each test. The JUnit reports of Node.js 22 omit the suites. */
+/**
+ * A reporter of node:test that writes one line of JSON for each test. The JUnit reports of Node.js 22 omit the suites.
+ */
 export default async function* reportResults(
   events: AsyncIterable<TestEvent>,
 ): AsyncGenerator<string, void, undefined> {

@@ -66,7 +66,7 @@ export function openConnections(server: Server): ReadonlyMap<Socket, unknown> {
   return connectionsOf.get(server) ?? new Map();
 }
 
-/** Returns the response that owns a connection. node:http does not document this property, but others rely on it too. */
+/** Returns the response that owns a connection, from a property that node:http does not document. */
 export function currentResponse(socket: object): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }

@@ -89,7 +89,8 @@ async function readTable(pool: PostgresPool, quotedName: string): Promise<{ enco
           ), ', ' ORDER BY attnum)
           FROM pg_catalog.pg_attribute LEFT JOIN pg_catalog.pg_collation ON pg_collation.oid = attcollation
           WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped),
-        (SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint WHERE conrelid = pg_class.oid AND contype = 'p'))
+        (SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
+          WHERE conrelid = pg_class.oid AND contype = 'p'))
       FROM pg_catalog.pg_class WHERE oid = to_regclass($1)
     ) AS found`;
   const { rows } = await pool.query({ text, values: [quotedName] });

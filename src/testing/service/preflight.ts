@@ -7,8 +7,8 @@ import { expectList } from './expect.ts';
 const maxPlants = 10_000;
 
 /**
- * Verifies that the tests can be run: that the server responds and accepts the tokens, and that they belong to two users
- * who do not have too many plants. Creates and deletes one plant.
+ * Verifies that the tests can be run: that the server responds and accepts the tokens, and that they belong to two
+ * users who do not have too many plants. Creates and deletes one plant.
  *
  * @throws {NotRun} if the tests cannot be run; the message is the reason.
  */

@@ -37,14 +37,14 @@ const parts: Readonly<Record<string, Checks>> = {
   'the interface itself': openApiChecks,
 };
 
-/** After this many consecutive tests in which a request timed out, the other tests are skipped, so that the run ends soon. */
+/** After this many consecutive tests with a timeout, the other tests are skipped, so that the run ends soon. */
 const maxUnanswered = 3;
 
 /**
- * Registers tests of node:test that check a server, written in any language, against the Plant Store interface. For both
- * users, the tests create plants and delete them again. They do not change the plants that the users
- * already have. A server that breaks a MUST fails the test; a broken SHOULD is reported as a failing `todo` test, which
- * does not fail the run.
+ * Registers tests of node:test that check a server, written in any language, against the Plant Store interface. For
+ * both users, the tests create plants and delete them again. They do not change the plants that the users already have.
+ * A server that breaks a MUST fails the test; a broken SHOULD is reported as a failing `todo` test, which does not fail
+ * the run.
  *
  * @throws {TypeError} if an option is invalid; the message names the option.
  * @example

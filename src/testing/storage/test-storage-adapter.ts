@@ -9,8 +9,8 @@ import { testShared, testVersions } from './shared.ts';
 import { Suite } from './suite.ts';
 
 /**
- * Registers tests of node:test that check a storage adapter against the contract of `StorageAdapter`. Call this function
- * at the top level of a test file.
+ * Registers tests of node:test that check a storage adapter against the contract of `StorageAdapter`. Call this
+ * function at the top level of a test file.
  *
  * @throws {TypeError} if an option is invalid; the message names the option.
  * @example

@@ -5,8 +5,8 @@ import { issueToken } from '../../tokens/issue.ts';
 
 /**
  * Prepares the token for the user `me` that the server issues if it starts without a tokens file. Returns a function
- * that issues the token for the server at `url`, and returns a message with a command that uses it. The token is written
- * to a new file, because the output of a server is often saved in a log.
+ * that issues the token for the server at `url`, and returns a message with a command that uses it. The token is
+ * written to a new file, because the output of a server is often saved in a log.
  *
  * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
  */

@@ -34,10 +34,11 @@ const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
  * connection, but PostgreSQL does not notice the disconnect while a statement runs or waits for a lock.
  *
  * The settings are applied only to direct connections, because a connection pooler in transaction mode would also apply
- * them to its other clients. A pooler is recognized by the process id that it reports, which differs from the backend's.
+ * them to its other clients. A pooler is recognized by the process id that it reports, which differs from the
+ * backend's.
  */
 const limitBackend = `SELECT set_config('client_connection_check_interval', '1000', false),
-    set_config('lock_timeout', CASE current_setting('lock_timeout') WHEN '0' THEN $2 ELSE current_setting('lock_timeout') END, false)
+    set_config('lock_timeout', coalesce(nullif(current_setting('lock_timeout'), '0'), $2), false)
   WHERE pg_backend_pid() = $1::integer`;
 
 /**

@@ -84,8 +84,8 @@ export class MapStorage implements StorageAdapter {
 }
 
 /**
- * A short, correct adapter that appends each batch to a file as one line. All open adapters at the same location share a
- * Map with the plants in the file.
+ * A short, correct adapter that appends each batch to a file as one line. All open adapters at the same location share
+ * a Map with the plants in the file.
  */
 export class LogStorage extends MapStorage {
   constructor(place: Place) {

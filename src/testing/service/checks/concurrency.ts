@@ -33,7 +33,9 @@ export const concurrencyChecks: Checks = {
   },
 };
 
-/** Runs clients that create, delete and list plants with the same ids at the same time, and then lists them once more. */
+/**
+ * Runs clients that create, delete and list plants with the same ids at the same time, and then lists them once more.
+ */
 async function recordRound(c: Client, listsAll: boolean): Promise<Operation[]> {
   c.beginTest();
   const first = c.newId(idsPerRound);

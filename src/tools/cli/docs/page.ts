@@ -18,7 +18,9 @@ export const html = `<!doctype html>
 </html>
 `;
 
-/** Hides parts that would make the page very long on a phone, such as error bodies, which are the same for all errors. */
+/**
+ * Hides parts that would make the page very long on a phone, such as error bodies, which are the same for all errors.
+ */
 export const css = `.swagger-ui .opblock-tag,
 .swagger-ui .response-col_links,
 .swagger-ui .headers-wrapper,

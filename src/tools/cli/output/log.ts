@@ -47,8 +47,8 @@ export class Log {
   }
 
   /**
-   * Logs an error with its causes and advice for the operator. An unexpected error is logged with its stack. Repetitions
-   * within a second are only counted, because every request fails while the storage is unavailable.
+   * Logs an error with its causes and advice for the operator. An unexpected error is logged with its stack.
+   * Repetitions within a second are only counted, because every request fails while the storage is unavailable.
    */
   error(event: string, error?: unknown, requestId?: string): void {
     const message = error === undefined ? event : `${event}: ${describeError(error)}`;
