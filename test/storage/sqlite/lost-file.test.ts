@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
-import { ids, newPath, openSqlite } from './sqlite-state.ts';
+import { folderIsSettled, ids, newPath, openSqlite } from './sqlite-state.ts';
 
 const endings = ['', '-wal', '-shm'];
 
@@ -44,6 +44,8 @@ for (const commitThread of [false, true]) {
       const path = await newPath(t);
       const storage = await open(t, path);
       await new SqliteStorage(`${path}.other`).close();
+      await folderIsSettled();
+      await storage.commit([create(10)]);
       for (const ending of endings) await rm(path + ending);
       await rename(`${path}.other`, path);
       const bytes = await readFile(path);

@@ -8,7 +8,7 @@ import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
 import { sourceUrl } from '../../support/sources.ts';
 import { checkIntegrity, execute } from '../../support/sqlite-file.ts';
 import { create } from '../../support/writes.ts';
-import { ids, idsAfterCrash, newPath, openSqlite, sizeOf, unavailable } from './sqlite-state.ts';
+import { folderIsSettled, ids, idsAfterCrash, newPath, openSqlite, sizeOf, unavailable } from './sqlite-state.ts';
 
 const fifty = Array.from({ length: 50 }, (_, n) => n + 1);
 
@@ -20,53 +20,60 @@ const ways: [what: string, lose: (path: string) => Promise<void>, isSaved: boole
 ];
 
 for (const commitThread of [false, true]) {
-  describe(`SqliteStorage${commitThread ? ' with a commit thread' : ''} whose write-ahead log`, () => {
-    for (const [what, lose, isSaved] of ways) {
-      it(`${what} rejects commits until it is opened again, and loses none that it accepted later`, async (t) => {
+  describe(
+    `SqliteStorage${commitThread ? ' with a commit thread' : ''} whose write-ahead log`,
+    { concurrency: true },
+    () => {
+      for (const [what, lose, isSaved] of ways) {
+        it(`${what} rejects commits until it is opened again, and loses none that it accepted later`, async (t) => {
+          const path = await newPath(t);
+          const storage = openSqlite(t, path, { commitThread });
+          await folderIsSettled();
+          for (const id of fifty) await storage.commit([create(id)]);
+          await lose(path);
+          for (const id of [51, 52]) await assert.rejects(storage.commit([create(id)]), unavailable);
+          const found = await idsAfterCrash(t, path);
+          if (isSaved) assert.deepEqual(found.slice(0, 50), fifty);
+          await storage.close();
+          const again = openSqlite(t, path, { commitThread });
+          assert.deepEqual(await ids(again), found);
+          assert.deepEqual(await again.commit([create(53)]), [true]);
+        });
+      }
+
+      it('is removed while another process starts does not end that process’s log', async (t) => {
         const path = await newPath(t);
         const storage = openSqlite(t, path, { commitThread });
-        for (const id of fifty) await storage.commit([create(id)]);
-        await lose(path);
-        for (const id of [51, 52]) await assert.rejects(storage.commit([create(id)]), unavailable);
-        const found = await idsAfterCrash(t, path);
-        if (isSaved) assert.deepEqual(found.slice(0, 50), fifty);
-        await storage.close();
-        const again = openSqlite(t, path, { commitThread });
-        assert.deepEqual(await ids(again), found);
-        assert.deepEqual(await again.commit([create(53)]), [true]);
-      });
-    }
-
-    it('is removed while another process starts does not end that process’s log', async (t) => {
-      const path = await newPath(t);
-      const storage = openSqlite(t, path, { commitThread });
-      execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
-      await storage.commit([create(1)]);
-      for (const ending of ['-wal', '-shm']) await rm(path + ending);
-      const program = `
+        execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+        await folderIsSettled();
+        await storage.commit([create(1)]);
+        for (const ending of ['-wal', '-shm']) await rm(path + ending);
+        const program = `
         import { SqliteStorage } from '${sourceUrl('sqlite.ts')}';
         const storage = new SqliteStorage('${path}');
         for (let id = 2n; id < 100n; id++) {
           await storage.commit([{ kind: 'create', user: 'ada', plant: { id, name: 'Fern' } }]);
         }
         await storage.close();`;
-      await runSuccessfully(process.execPath, evalArgs(program));
-      await storage.close();
-      assert.equal((await ids(openSqlite(t, path))).length, 98);
-      assert.equal(checkIntegrity(path), 'ok');
-    });
+        await runSuccessfully(process.execPath, evalArgs(program));
+        await storage.close();
+        assert.equal((await ids(openSqlite(t, path))).length, 98);
+        assert.equal(checkIntegrity(path), 'ok');
+      });
 
-    it('is truncated by a checkpoint of another connection accepts commits', async (t) => {
-      const path = await newPath(t);
-      const storage = openSqlite(t, path, { commitThread });
-      for (const sql of ['', "INSERT INTO plants VALUES ('ada', -1, '', NULL)"]) {
-        for (const id of fifty) assert.equal((await storage.commit([create(id)])).length, 1);
-        execute(path, `PRAGMA wal_checkpoint(TRUNCATE); ${sql}`);
-        assert.equal((await storage.commit([create(51)])).length, 1);
-      }
-      assert.deepEqual(await idsAfterCrash(t, path), [-1, ...fifty, 51]);
-    });
-  });
+      it('is truncated by a checkpoint of another connection accepts commits', async (t) => {
+        const path = await newPath(t);
+        const storage = openSqlite(t, path, { commitThread });
+        await folderIsSettled();
+        for (const sql of ['', "INSERT INTO plants VALUES ('ada', -1, '', NULL)"]) {
+          for (const id of fifty) assert.equal((await storage.commit([create(id)])).length, 1);
+          execute(path, `PRAGMA wal_checkpoint(TRUNCATE); ${sql}`);
+          assert.equal((await storage.commit([create(51)])).length, 1);
+        }
+        assert.deepEqual(await idsAfterCrash(t, path), [-1, ...fifty, 51]);
+      });
+    },
+  );
 }
 
 describe('OpenFiles', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -62,4 +63,9 @@ export async function idsAfterCrash(t: HasAfter, path: string): Promise<number[]
 /** Returns the size of a file in bytes. */
 export async function sizeOf(path: string): Promise<number> {
   return (await stat(path)).size;
+}
+
+/** Waits until the check after a commit trusts the timestamp of the folder. */
+export async function folderIsSettled(): Promise<void> {
+  await sleep(2100);
 }
