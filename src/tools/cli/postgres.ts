@@ -106,8 +106,9 @@ function parseConnectionString(text: string, source: string) {
 
 /** Describes the database of a connection string, without secrets. */
 export function describePostgres(text: string): string {
-  const { host, pathname, searchParams } = new URL(text);
-  return `PostgreSQL at ${searchParams.get('host') ?? host}${pathname}`;
+  // `pg` also accepts strings that are not valid URLs, such as `postgres://ada@/garden?host=/run/postgresql`.
+  const url = URL.parse(text);
+  return url === null ? 'PostgreSQL' : `PostgreSQL at ${url.searchParams.get('host') ?? url.host}${url.pathname}`;
 }
 
 async function importPg(): Promise<PgModule> {

@@ -28,6 +28,8 @@ const misuses: [args: string, keyword: string][] = [
   ['serve --port 3105 --admin-port 3105', 'same port'],
   ['serve --admin-port 3000', 'same port'],
   ['serve --admin-host ::1', '--admin-port'],
+  ['serve --storage plants.db', 'sqlite:FILE'],
+  ['serve --storage postgres://ada:sesame@localhost:port/plants', 'Invalid URL'],
   ['serve --base-path /garden/', '--base-path must'],
   ['serve --cors-origin app.example.com', '--cors-origin must'],
   ['copy', '--from STORAGE'],
