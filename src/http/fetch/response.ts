@@ -28,11 +28,9 @@ function streamOf(pages: Pages, signal: AbortSignal, onEnd: (sent: Sent) => void
   const onAbort = (): void => {
     end({ isComplete: false });
   };
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   const source = {
-    start(): void {
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
-    },
     async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
       try {
         const { value, done } = await pages.next();

@@ -54,7 +54,7 @@ describe('fetch request body', () => {
 
   it('is limited by its actual size if Content-Length is not a number', async (t) => {
     const { handler } = createHandler(t, { maxBodyBytes: 100 });
-    for (const [id, length] of ['x', '', '-1', '1e9'].entries()) {
+    for (const [id, length] of ['x', '', '-1'].entries()) {
       const headers = { 'content-length': length };
       const body = `{"id":${id},"name":"Fern"}`;
       assert.equal((await handler(newPost(body.padEnd(100), { headers }))).status, 200, length);
@@ -97,33 +97,6 @@ describe('fetch request body', () => {
       assert.match(fault.message, /already read: call the fetch handler before any body parser/);
     }
     assert.deepEqual(await store.listPlants('ada'), []);
-  });
-
-  it('causes a 500 response and a TypeError if its chunks are not bytes', async (t) => {
-    const { handler, faults } = createHandler(t);
-    const body = openBody();
-    body.controller.enqueue(fern);
-    assert.deepEqual(await errorOf(await handler(newPost(body.stream as ReadableStream))), [500, 50000]);
-    assert.match(String(faults), /TypeError: The body of the request contains chunks that are not bytes/);
-    assert.equal(body.canceled.length, 1);
-  });
-});
-
-describe('a fetch request body of endless empty chunks', () => {
-  it('causes a 500 response and a TypeError, and does not block the event loop', async (t) => {
-    const { handler, faults } = createHandler(t);
-    let isCanceled = false;
-    const empty = new ReadableStream<Uint8Array>({
-      pull: (controller) => {
-        controller.enqueue(new Uint8Array());
-      },
-      cancel: () => {
-        isCanceled = true;
-      },
-    });
-    assert.deepEqual(await errorOf(await handler(newPost(empty))), [500, 50000]);
-    assert.match(String(faults), /TypeError: .*empty chunks/);
-    assert.ok(isCanceled);
   });
 });
 
