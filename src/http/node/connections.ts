@@ -22,7 +22,6 @@ const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 export function evictConnections(server: Server): void {
   const open = new Map<Socket, number>();
   connectionsOf.set(server, open);
-  let retry: NodeJS.Timeout | undefined;
 
   const finished = (socket: Socket): void => {
     // Deleting and re-adding a connection moves it to the end of the map.
@@ -32,15 +31,7 @@ export function evictConnections(server: Server): void {
     for (const [socket, finishedAt] of open) {
       // Also `false` if `maxConnections` is undefined, because the number of connections is then unlimited.
       const isCrowded = open.size > server.maxConnections * usableShare;
-      if (!isCrowded) return;
-      const safeForMs = finishedAt + safeMs - performance.now();
-      if (safeForMs > 0) {
-        retry ??= setTimeout(() => {
-          retry = undefined;
-          makeRoom();
-        }, safeForMs).unref();
-        return;
-      }
+      if (!isCrowded || performance.now() < finishedAt + safeMs) return;
       open.delete(socket);
       socket.destroy();
       server.emit('connectionEvicted', socket);
@@ -57,7 +48,6 @@ export function evictConnections(server: Server): void {
   server.on('request', ({ socket }) => {
     finished(socket);
   });
-  // Normally, node:http drops a connection only after `maxConnections` has been lowered.
   server.on('drop', makeRoom);
 }
 
