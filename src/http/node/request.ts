@@ -45,13 +45,7 @@ export class NodeRequest implements ServiceRequest {
     if (message.readableDidRead) {
       throw new Error('The request body was read before the listener got it: mount it before any body parser.');
     }
-    const announced = message.headers['content-length'];
-    const bytes = new BodyBytes(maxBytes, announced);
-    // node:http parses a body that has arrived with the header before any microtask runs. Such a body needs no
-    // listeners.
-    await Promise.resolve();
-    const length = message.readableLength;
-    if (length > 0 && length === Number(announced)) return message.read(length) as Buffer;
+    const bytes = new BodyBytes(maxBytes, message.headers['content-length']);
     // With `optimizeEmptyRequests`, a request without a body has already ended and emits no events.
     return message.readableEnded ? bytes.all : this.#readAll(bytes);
   }

@@ -49,9 +49,9 @@ const exchanges: [
     'a body with a Content-Length that is too small, as if its client counted characters',
     post(ivy, 20),
     'waits',
-    [40001, 40009],
+    [40001],
   ],
-  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, 'waits', [200, 40009]],
+  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, 'waits', [200]],
   ['a list, then input that is not HTTP', listRequest, 'waits', [200, 40009], 'garbage\r\n\r\n'],
   [
     'a chunk that is too large',
