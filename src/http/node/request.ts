@@ -40,6 +40,7 @@ export class NodeRequest implements ServiceRequest {
     return typeof value === 'string' ? value : undefined;
   }
 
+  /** Uses events, because `for await` would take an eighth to a quarter of the request's CPU time. */
   async readBody(maxBytes: number): Promise<Buffer> {
     const message = this.#message;
     if (message.readableDidRead) {
@@ -47,12 +48,7 @@ export class NodeRequest implements ServiceRequest {
     }
     const bytes = new BodyBytes(maxBytes, message.headers['content-length']);
     // With `optimizeEmptyRequests`, a request without a body has already ended and emits no events.
-    return message.readableEnded ? bytes.all : this.#readAll(bytes);
-  }
-
-  /** Uses events, because `for await` would take an eighth to a quarter of the request's CPU time. */
-  #readAll(bytes: BodyBytes): Promise<Buffer> {
-    const message = this.#message;
+    if (message.readableEnded) return bytes.all;
     return new Promise((resolve, reject) => {
       const settle = (error?: HttpError): void => {
         message.off('data', onData).off('end', onEnd).off('close', onClose);
