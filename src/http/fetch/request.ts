@@ -49,7 +49,7 @@ export class FetchRequest implements ServiceRequest {
     if (request.bodyUsed || body.locked) {
       throw new TypeError('The request body was already read: call the fetch handler before any body parser.');
     }
-    const reader = body.getReader();
+    const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
     // cancel() makes a pending read() resolve with `done`. cancel() rejects only if the stream has already failed.
     const cancel = (): void => {
       reader.cancel().catch(() => undefined);
