@@ -1,87 +1,93 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import type { Plant } from '../../src/index.ts';
-import { maxBodyBytes } from './bodies.ts';
-import type { Request } from './requests.ts';
+import type { ReferenceStore } from '../support/reference-store.ts';
+import { authenticateByName } from '../support/service.ts';
+import { maxBodyBytes } from './requests.ts';
+import type { SentRequest } from './requests.ts';
 
-/** The operation that a request performs. */
-export type Operation =
-  | { readonly kind: 'create'; readonly user: string; readonly plant: Plant }
-  | { readonly kind: 'delete'; readonly user: string; readonly id: bigint }
-  | { readonly kind: 'list'; readonly user: string; readonly limit?: number; readonly after?: bigint }
-  | { readonly kind: 'openapi' | 'options' };
-
-/** The specified behavior for a request, independent of the stored plants. */
-export interface Expectation {
-  /** If the server must refuse the request: the integers of the possible errors. A request can have several faults. */
-  readonly errors?: readonly number[];
-  /** The operation that the server performs if it does not refuse the request. */
-  readonly operation?: Operation;
-  /** The value of the Allow header. */
+/** What must be true of a response. The message of an Error body is not compared. */
+export interface Answer {
+  readonly status: number;
+  readonly json?: unknown;
   readonly allow?: string;
+  readonly link?: string;
 }
 
-const allowed = {
-  plants: 'GET, POST, HEAD, OPTIONS',
-  plant: 'DELETE, OPTIONS',
-  openapi: 'GET, HEAD, OPTIONS',
-};
+/** The largest limit of a list with a Link header. */
+const maxPage = 1000;
 
-/** Checks the route, method, credentials, scope, media type, size, JSON and shape, in this order. */
-export function expectation({ method, route, caller, isJson, body }: Request): Expectation {
-  if (route === undefined) return { errors: [40401] };
-  const allow = allowed[route.kind];
-  if (method === 'OPTIONS') return { allow, operation: { kind: 'options' } };
-  if (!allow.split(', ').includes(method)) return { allow, errors: [40500] };
-  if (route.kind === 'openapi') return { operation: { kind: 'openapi' } };
-  if (typeof caller === 'number') return { errors: [caller] };
-  const { user, scopes } = caller;
-  const isRead = method === 'GET' || method === 'HEAD';
-  if (scopes?.includes(isRead ? 'plants:read' : 'plants:write') === false) return { errors: [40300] };
-  if (route.kind === 'plant') {
-    const id = int64(decoded(route.idText));
-    return id === undefined ? { errors: [40004] } : { operation: { kind: 'delete', user, id } };
-  }
-  if (isRead) return expectList(user, route.query);
-  if (!isJson) return { errors: [40007] };
-  if (body.length > maxBodyBytes) return { errors: [40008] };
-  const plant = parsePlant(Buffer.from(body, 'latin1'));
-  return typeof plant === 'number' ? { errors: [plant] } : { operation: { kind: 'create', user, plant } };
+function refusal(error: number): Answer {
+  return { status: Math.floor(error / 100), json: { error } };
 }
 
-function expectList(user: string, query: string): Expectation {
-  const parameters = new URLSearchParams(query);
-  const [limits, afters] = [parameters.getAll('limit'), parameters.getAll('after')];
-  const limit = /^\d+$/.test(limits.join()) ? int64(limits.join()) : undefined;
-  const after = int64(afters.join());
-  const errors: number[] = [];
-  if (limits.length > 0 && (limit === undefined || limit > 2_147_483_647n)) errors.push(40005);
-  if (afters.length > 0 && after === undefined) errors.push(40006);
-  if (errors.length > 0) return { errors };
-  const range = { ...(limit !== undefined && { limit: Number(limit) }), ...(after !== undefined && { after }) };
-  return { operation: { kind: 'list', user, ...range } };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
-}
-
-function int64(text: string): bigint | undefined {
-  return /^-?\d+$/.test(text) ? inRange(BigInt(text)) : undefined;
-}
-
-function inRange(value: bigint): bigint | undefined {
-  return value >= minInt64 && value <= maxInt64 ? value : undefined;
+/** Returns the value of the Allow header for a path, or `undefined` if there is nothing at the path. */
+function allowedAt(path: string): string | undefined {
+  if (path === '/plants') return 'GET, POST, HEAD, OPTIONS';
+  if (path === '/openapi.json') return 'GET, HEAD, OPTIONS';
+  return /^\/plants\/[^/]+$/.test(path) ? 'DELETE, OPTIONS' : undefined;
 }
 
 /**
- * Parses a NewPlant in a slow but simple way. Uses JSON.parse with access to the source text of each number. Returns
- * the error's integer for an invalid body.
+ * Performs a request on the reference store, after checking the route, method, credentials, scope, media type, size,
+ * JSON and shape, in this order.
  */
-function parsePlant(bytes: Uint8Array): Plant | 40001 | 40002 {
+export function perform(request: SentRequest, store: ReferenceStore): Answer {
+  const { method, target, headers } = request;
+  const [path = '', query = ''] = target.split(/\?(.*)/s);
+  const allow = allowedAt(path);
+  if (allow === undefined) return refusal(40401);
+  if (method === 'OPTIONS') return { status: 204, allow };
+  if (!allow.split(', ').includes(method)) return { ...refusal(40500), allow };
+  if (path === '/openapi.json') return { status: 200 };
+  const { authorization = '' } = headers;
+  if (!/^bearer/i.test(authorization)) return refusal(40101);
+  const caller = authenticateByName(authorization.replace(/^bearer */i, ''));
+  if (caller === null) return refusal(40102);
+  const isWrite = method === 'POST' || method === 'DELETE';
+  if (caller.scopes?.includes(isWrite ? 'plants:write' : 'plants:read') === false) return refusal(40300);
+  if (method === 'DELETE') return performDelete(caller.user, path, store);
+  return isWrite ? performCreate(caller.user, request, store) : performList(caller.user, query, store);
+}
+
+function performDelete(user: string, path: string, store: ReferenceStore): Answer {
+  const digits = path.slice('/plants/'.length).replace(/%(3\d|2d)/gi, decodeURIComponent);
+  const id = int64(digits);
+  if (id === undefined) return refusal(40004);
+  return store.delete(user, id) ? { status: 204 } : refusal(40402);
+}
+
+function performList(user: string, query: string, store: ReferenceStore): Answer {
+  const parameters = new URLSearchParams(query);
+  const [limits, afters] = [parameters.getAll('limit'), parameters.getAll('after')];
+  const limit = /^\d+$/.test(limits.join()) ? Number(limits.join()) : undefined;
+  const after = int64(afters.join());
+  if (limits.length > 0 && limit === undefined) return refusal(40005);
+  if (afters.length > 0 && after === undefined) return refusal(40006);
+  if (limit !== undefined && limit >= 2 ** 31) return refusal(40005);
+  const all = store.list(user, { after });
+  const listed = all.slice(0, limit);
+  const last = listed.at(-1);
+  const hasLink = limit !== undefined && limit <= maxPage && last !== undefined && listed.length < all.length;
+  const link = `</plants?limit=${limit ?? ''}&after=${last?.id ?? ''}>; rel="next"`;
+  return { status: 200, json: listed.map(shown), ...(hasLink && { link }) };
+}
+
+function shown({ name, tag }: Plant): object {
+  return tag === undefined ? { name } : { name, tag };
+}
+
+function performCreate(user: string, request: SentRequest, store: ReferenceStore): Answer {
+  const { headers, body = '' } = request;
+  const type = headers['content-type'] ?? '';
+  if (!/^application\/json/i.test(type) || type.includes('utf-16')) return refusal(40007);
+  if (body.length > maxBodyBytes) return refusal(40008);
+  const plant = parsePlant(Buffer.from(body, 'latin1'));
+  if (typeof plant === 'number') return refusal(plant);
+  return store.create(user, plant) ? { status: 200, json: shown(plant) } : refusal(40003);
+}
+
+/** Parses a NewPlant. Returns the integer of the error for any other body. */
+function parsePlant(bytes: Buffer): Plant | 40001 | 40002 {
   const ids = new Map<unknown, string>();
   const reviver = function (this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
     if (key === 'id' && typeof value === 'number') ids.set(this, context?.source ?? '');
@@ -95,25 +101,19 @@ function parsePlant(bytes: Uint8Array): Plant | 40001 | 40002 {
   }
   if (typeof root !== 'object' || root === null || Array.isArray(root)) return 40002;
   const { name, tag } = root as Record<string, unknown>;
-  const idSource = ids.get(root);
-  const id = idSource === undefined ? undefined : int64OfSource(idSource);
-  if (id === undefined || !isText(name)) return 40002;
+  const source = ids.get(root) ?? '';
+  // The generated numbers with a fraction or an exponent are exact as doubles.
+  const isExact = /[.e]/i.test(source) && Number.isInteger(Number(source));
+  const id = int64(isExact ? String(BigInt(Number(source))) : source);
+  if (!ids.has(root) || id === undefined || !isText(name)) return 40002;
   if (tag === undefined) return { id, name };
   return isText(tag) ? { id, name, tag } : 40002;
 }
 
-/** Computes the int64 value of a JSON number exactly. Returns `undefined` if the number is not an int64. */
-function int64OfSource(source: string): bigint | undefined {
-  const [mantissa = '', exponentText = '0'] = source.toLowerCase().split('e');
-  const [whole = '', fraction = ''] = mantissa.split('.');
-  const digits = BigInt(whole.replace('-', '') + fraction);
-  const exponent = BigInt(exponentText) - BigInt(fraction.length);
-  if (digits === 0n) return 0n;
-  if (exponent > 40n || exponent < -BigInt(mantissa.length)) return undefined;
-  const scale = 10n ** (exponent < 0n ? -exponent : exponent);
-  if (exponent < 0n && digits % scale !== 0n) return undefined;
-  const size = exponent < 0n ? digits / scale : digits * scale;
-  return inRange(source.startsWith('-') ? -size : size);
+function int64(text: string): bigint | undefined {
+  if (!/^-?\d+$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value >= minInt64 && value <= maxInt64 ? value : undefined;
 }
 
 function isText(value: unknown): value is string {

@@ -1,79 +1,47 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
+import { Client } from 'undici';
 import { MemoryStorage } from '../../src/index.ts';
-import type { Plant } from '../../src/index.ts';
-import type { OwnedPlant } from '../../src/adapter.ts';
+import type { StorageAdapter } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { eventuallyEqual } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw-http.ts';
 import { ReferenceStore } from '../support/reference-store.ts';
-import { countConnections, startService } from '../support/service.ts';
-import type { Service } from '../support/service.ts';
-import { owned } from '../support/stored-plants.ts';
+import { countConnections, createFetchService, startService } from '../support/service.ts';
+import type { AnyService, Service } from '../support/service.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
-import { anyId } from './bodies.ts';
-import { checkConnection, secret } from './check.ts';
-import type { Verdict } from './check.ts';
-import { authenticate, collector, stranger, users } from './requests.ts';
-import { runScript, scriptOf } from './script.ts';
-import type { Script } from './script.ts';
+import { perform } from './expectation.ts';
+import { malformedWith } from './malformed.ts';
+import type { Malformed } from './malformed.ts';
+import { requestWith } from './requests.ts';
+import type { SentRequest } from './requests.ts';
 
-/** The input of one check. */
-interface Case {
-  /** The plants that exist before the requests. */
-  readonly plants: readonly OwnedPlant[];
-  /** One script for each concurrent connection. */
-  readonly scripts: readonly Script[];
-}
+/** No client has a token of this user. The names of the user's plants must not be in any response. */
+const stranger = 'zoe';
+const secret = 'nobody-may-see-this';
 
-const plant = fc.record({ id: anyId, name: fc.constantFrom('old', '"', '\u{1F33F}') }, { noNullPrototype: true });
-
-const anyCase: fc.Arbitrary<Case> = fc.record({
-  plants: fc.uniqueArray(fc.record({ user: fc.constantFrom(...users), plant }), {
-    maxLength: 5,
-    selector: ({ user, plant: { id } }) => `${user} ${id}`,
-  }),
-  scripts: fc.oneof(
-    { weight: 3, arbitrary: fc.tuple(scriptOf(users)) },
-    // Each connection has its own user, so that the order of each user's writes is known.
-    { weight: 1, arbitrary: fc.tuple(...users.map((user) => scriptOf([user]))) },
-  ),
+/** Each client has its own user, so that the order of each user's requests is known. */
+const anyCase = fc.record({
+  overHttp: fc.array(requestWith(['ada', 'ada', 'ada-reads', 'ada-writes']), { maxLength: 6 }),
+  overFetch: fc.array(requestWith(['bob']), { maxLength: 3 }),
+  malformed: fc.option(malformedWith(['eve']), { nil: undefined }),
 });
+type Case = typeof anyCase extends fc.Arbitrary<infer T> ? T : never;
 
-/** The plants that no case changes: more than two pages of the collector's plants, and the stranger's plants. */
-const lasting: readonly OwnedPlant[] = [
-  ...Array.from({ length: 2100 }, (_, n) =>
-    owned(collector, { id: BigInt(n) * 3n, name: `plant ${n} \u{1F33F}`, ...(n % 2 === 0 && { tag: '"' }) }),
-  ),
-  ...[1n, 2n, 3n].map((id) => owned(stranger, { id, name: `${secret} ${id}` })),
-];
-
-/** Where the server stores its plants. */
-export type StorageName = 'memory' | 'sqlite';
-
-/** A real server with its own storage. Many cases use the same server. */
-interface FuzzedServer extends Service {
-  readonly cleanUp: CleanUp;
+/** Two services over one store. */
+interface Fronts {
+  readonly node: Service;
+  readonly fetch: AnyService;
 }
 
-async function startServer(storageName: StorageName): Promise<FuzzedServer> {
-  const cleanUp = new CleanUp();
-  const storage =
-    storageName === 'memory'
-      ? new MemoryStorage()
-      : new SqliteStorage(join(await temporaryFolder(cleanUp), 'plants.db'));
-  const service = await startService(cleanUp, { storage, authenticate });
-  await Promise.all(lasting.map(({ user, plant }) => service.store.createPlant(user, plant)));
-  // Records an uncaught error, which would otherwise end the process.
-  const onUncaught = (error: Error): void => void service.faults.push(error);
-  process.on('uncaughtException', onUncaught);
-  cleanUp.after(() => void process.off('uncaughtException', onUncaught));
-  return { ...service, cleanUp };
+async function startFronts(cleanUp: CleanUp, storage: StorageAdapter): Promise<Fronts> {
+  const node = await startService(cleanUp, { storage });
+  await node.store.createPlant(stranger, { id: 1, name: secret });
+  return { node, fetch: createFetchService(cleanUp, { store: node.store }) };
 }
 
 export interface SearchOptions {
-  readonly storage: StorageName;
   readonly seed: number;
   /** The path of the case with which the search starts. A report contains this path. */
   readonly path?: string | undefined;
@@ -82,80 +50,110 @@ export interface SearchOptions {
 }
 
 /**
- * Checks until the time is over that the server behaves as specified, whatever clients send. Returns the number of
+ * Checks until the time is over that the services behave as specified, whatever clients send. Returns the number of
  * cases. Rejects with a report on the first failed case after reducing it to a minimal case.
  */
-export async function search({ storage, seed, path = '', ms }: SearchOptions): Promise<number> {
+export async function search({ seed, path = '', ms }: SearchOptions): Promise<number> {
+  await using cleanUp = new CleanUp();
+  const file = join(await temporaryFolder(cleanUp), 'plants.db');
+  const inMemory = await startFronts(cleanUp, new MemoryStorage());
+  const onSqlite = await startFronts(cleanUp, new SqliteStorage(file));
   let cases = 0;
-  const running: { server?: FuzzedServer | undefined } = {};
-  const stop = async (): Promise<void> => {
-    await running.server?.cleanUp[Symbol.asyncDispose]();
-    running.server = undefined;
-  };
   const property = fc.asyncProperty(anyCase, async (given) => {
-    running.server ??= await startServer(storage);
     cases++;
-    try {
-      await runCase(running.server, given);
-    } catch (error) {
-      // The next case must not start with the state that this failed case left.
-      await stop();
-      throw error;
-    }
+    await Promise.all([runCase(inMemory, given), runCase(onSqlite, given)]);
   });
-  try {
-    await fc.assert(property, { seed, path, numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: ms });
-  } finally {
-    await stop();
-  }
+  await fc.assert(property, { seed, path, numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: ms });
   return cases;
 }
 
-/** How long the server may take to notice that all clients have closed their connections. */
-const maxCloseMs = 5000;
+async function runCase({ node, fetch }: Fronts, { overHttp, overFetch, malformed }: Case): Promise<void> {
+  for (const user of ['ada', 'bob', 'eve']) {
+    const plants = await node.store.listPlants(user);
+    await Promise.all(plants.map(({ id }) => node.store.deletePlant(user, id)));
+  }
+  const reference = new ReferenceStore();
+  await Promise.all([
+    checkOverHttp(node.url, overHttp, reference),
+    checkOverFetch(fetch, overFetch, reference),
+    malformed && checkMalformed(node.port, malformed),
+  ]);
+  await eventuallyEqual(() => countConnections(node.server), 0);
+  for (const user of ['ada', 'bob']) assert.deepEqual(await node.store.listPlants(user), reference.list(user));
+  assert.deepEqual(await node.store.listPlants(stranger), [{ id: 1n, name: secret }]);
+  assert.deepEqual([...node.faults, ...fetch.faults], []);
+}
 
-async function runCase({ server, store, port, faults, call }: FuzzedServer, { plants, scripts }: Case): Promise<void> {
-  for (const user of users) {
-    const old = await store.listPlants(user);
-    await Promise.all(old.map(({ id }) => store.deletePlant(user, id)));
-  }
-  await Promise.all(plants.map(({ user, plant }) => store.createPlant(user, plant)));
-  const exchanged = await Promise.all(scripts.map((script) => runScript(port, script)));
-  const deadline = performance.now() + maxCloseMs;
-  while ((await countConnections(server)) > 0) {
-    assert.ok(performance.now() < deadline, `a connection is open ${maxCloseMs} ms after its client closed it`);
-    await sleep(1);
-  }
-  // The write of this request is committed after all pending writes.
-  const { status } = await call('DELETE', `/plants/${10n ** 15n}`, { token: 'cyn', headers: { connection: 'close' } });
-  assert.equal(status, 404, 'the response to a correct request');
-  assert.deepEqual(faults, []);
-  const found = new Map<string, readonly Plant[]>();
-  for (const user of [...users, stranger]) found.set(user, await store.listPlants(user));
-  for (const [n, result] of exchanged.entries()) {
-    const script = scripts[n];
-    assert.ok(script);
-    const verdict = checkConnection(script, result, new ReferenceStore([...plants, ...lasting]));
-    checkStored(found, verdict, [...(scripts.length === 1 ? users : users.slice(n, n + 1)), stranger]);
+/** Pipelines the requests on one connection. */
+async function checkOverHttp(url: string, requests: readonly SentRequest[], reference: ReferenceStore): Promise<void> {
+  const client = new Client(url, { pipelining: 4 });
+  try {
+    const exchanges = requests.map(async (request) => {
+      const { method, target: path, headers } = request;
+      const sent = { method, path, headers, body: bytesIn(request), idempotent: true, blocking: false };
+      const response = await client.request(sent);
+      const text = await response.body.text();
+      return { request, status: response.statusCode, headers: response.headers, text };
+    });
+    for (const exchange of await Promise.all(exchanges)) check(exchange, reference);
+  } finally {
+    await client.destroy();
   }
 }
 
-/** Checks the stored plants of users whose plants are written by only one client. */
-function checkStored(
-  found: ReadonlyMap<string, readonly Plant[]>,
-  { states, changes }: Verdict,
-  checked: readonly string[],
-): void {
-  const exact = checked.filter((user) => user !== changes?.user);
-  const expected = states.map((state) => exact.map((user) => state.list(user)));
-  const stored = exact.map((user) => found.get(user));
-  const closest = expected.find((plants) => isDeepStrictEqual(plants, stored)) ?? expected.at(-1);
-  assert.deepEqual({ users: exact, stored }, { users: exact, stored: closest });
-  if (changes === undefined) return;
-  const { user, count } = changes;
-  const [before, after] = [states[0]?.list(user) ?? [], found.get(user) ?? []];
-  const missingIn = (plants: readonly Plant[], others: readonly Plant[]): Plant[] =>
-    plants.filter((plant) => !others.some((other) => isDeepStrictEqual(plant, other)));
-  const changed = [...missingIn(before, after), ...missingIn(after, before)];
-  assert.ok(changed.length <= count, `${user} has ${changed.length} plants more or less after ${count} writes`);
+async function checkOverFetch(
+  { url, send }: AnyService,
+  requests: readonly SentRequest[],
+  reference: ReferenceStore,
+): Promise<void> {
+  for (const each of requests) {
+    const { method, target, headers } = each;
+    const sent = new Request(url + target, { method, headers, body: bytesIn(each) });
+    // The constructor of Request normalizes the path.
+    const request = { ...each, target: sent.url.slice(url.length) };
+    const response = await send(sent);
+    const received = Object.fromEntries(response.headers);
+    check({ request, status: response.status, headers: received, text: await response.text() }, reference);
+  }
+}
+
+function bytesIn({ body }: SentRequest): Buffer<ArrayBuffer> | null {
+  return body === undefined ? null : Buffer.from(body, 'latin1');
+}
+
+interface Exchange {
+  readonly request: SentRequest;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** Performs a request on the reference store, and compares the response. */
+function check({ request, status, headers, text }: Exchange, reference: ReferenceStore): void {
+  assert.ok(!text.includes(secret), text);
+  const { method, target } = request;
+  const body: unknown = text === '' ? undefined : JSON.parse(text);
+  const json = status < 400 ? body : body && { error: (body as { error: number }).error };
+  const found = { status, allow: headers['allow'], link: headers['link'], json };
+  const expected = perform(request, reference);
+  // The OpenAPI document is not compared, and the response to HEAD has no body.
+  const isCompared = method !== 'HEAD' && !(status === 200 && target.startsWith('/openapi.json'));
+  const comparedJson = isCompared ? expected.json : json;
+  const { allow, link } = expected;
+  assert.deepEqual(found, { status: expected.status, allow, link, json: comparedJson }, `${method} ${target}`);
+  if (text !== '') assert.equal(headers['content-type'], 'application/json');
+}
+
+/** Checks that malformed bytes get no 5xx and no plant of another user, and that the server closes the connection. */
+async function checkMalformed(port: number, { bytes, ending }: Malformed): Promise<void> {
+  await using cleanUp = new CleanUp();
+  const connection = await RawConnection.open(cleanUp, port, bytes);
+  if (ending === 'destroys') connection.socket.destroy();
+  else connection.socket.end();
+  const stuck = setTimeout(() => connection.socket.destroy(new Error('The connection stays open.')), 5000);
+  const received = await connection.untilClosed();
+  clearTimeout(stuck);
+  assert.equal(connection.socket.errored?.message.includes('stays open') ?? false, false, received);
+  assert.ok(!received.includes(secret), received);
+  assert.doesNotMatch(received, /HTTP\/1\.1 5/);
 }
