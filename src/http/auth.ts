@@ -8,6 +8,9 @@ import type { HeaderList, ServiceRequest } from './exchange.ts';
 /** Matches bearer credentials (RFC 6750 §2.1): the scheme in any letter case, one or more spaces, and a b64token. */
 const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 
+/** A promise from `authenticate` must settle within this time. */
+const timeoutMs = 10_000;
+
 function bearerToken(request: ServiceRequest): string {
   const authorization = request.header('authorization') ?? '';
   const token = bearerCredentials.exec(authorization)?.[1];
@@ -35,10 +38,16 @@ export function findCaller(
 }
 
 async function awaitCaller(result: PromiseLike<unknown>): Promise<Caller> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new Error(`authenticate did not settle within ${timeoutMs} milliseconds`));
+  }, timeoutMs);
   try {
-    return checkedCaller(await result);
+    return checkedCaller(await Promise.race([result, late.promise]));
   } catch (error) {
     throw asInternalError(error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -84,6 +84,22 @@ describe('authenticate', () => {
     }
   });
 
+  it('causes a 500 response and a reported error if its promise does not settle within 10 seconds', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const called = Promise.withResolvers<undefined>();
+    const service = createFetchService(t, {
+      authenticate: () => {
+        called.resolve(undefined);
+        return new Promise(() => undefined);
+      },
+    });
+    const answered = service.call('GET', '/plants');
+    await called.promise;
+    t.mock.timers.tick(10_000);
+    assert.deepEqual(outcome(await answered), [500, 50000]);
+    assert.match(String(service.faults), /did not settle within 10000 milliseconds/);
+  });
+
   it('receives the method, the path and the headers of the request', async (t) => {
     const seen: unknown[] = [];
     const authenticate: Authenticate = (token, { method, path, header }) => {

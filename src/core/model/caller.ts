@@ -25,9 +25,9 @@ export interface AuthRequest {
 
 /**
  * Returns the caller that a bearer token identifies, or `null` or `undefined` if the token is unknown, expired or
- * revoked. The server then responds with 401. If the function throws an error or returns anything else, the server
- * calls `onError` and responds with 500. If the error is a PlantStoreError with code `storage_unavailable`, the server
- * responds with 503.
+ * revoked. The server then responds with 401. The function must settle within 10 seconds. If it does not, or if it
+ * throws an error or returns anything else, the server calls `onError` and responds with 500. If the error is a
+ * PlantStoreError with code `storage_unavailable`, the server responds with 503.
  *
  * @example
  * const authenticate: Authenticate = (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null);
