@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
+import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import type { StorageAdapter, Plant } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { PostgresCluster } from '../support/postgres.ts';
 import { ReferenceStore } from '../support/reference-store.ts';
-import { startService } from '../support/service.ts';
-import type { Service } from '../support/service.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 
 const users = ['ada', 'bob'] as const;
@@ -70,29 +68,6 @@ async function applyToStore(store: PlantStore, operation: Operation): Promise<Ou
   }
 }
 
-/** Returns the outcome of the operation over HTTP. The plants in the outcome have no ids. */
-async function applyToService(service: Service, operation: Operation): Promise<unknown> {
-  const { kind, user: token } = operation;
-  if (kind === 'list') {
-    const query = [
-      operation.limit !== undefined && `limit=${operation.limit}`,
-      operation.after !== undefined && `after=${operation.after}`,
-    ];
-    return (await service.call('GET', `/plants?${query.filter(Boolean).join('&')}`, { token })).json;
-  }
-  if (kind === 'delete') return (await service.call('DELETE', `/plants/${operation.id}`, { token })).status === 204;
-  const { name, tag } = operation;
-  const body = `{"id":${operation.id},${JSON.stringify({ name, tag }).slice(1)}`;
-  const { status, json, error } = await service.call('POST', '/plants', { token, body });
-  if (status === 200) return [json];
-  return error === errorTable.id_taken.number ? 'id_taken' : `status ${status}`;
-}
-
-function withoutIds(outcome: Outcome): unknown {
-  if (!Array.isArray(outcome)) return outcome;
-  return outcome.map(({ name, tag }) => (tag === undefined ? { name } : { name, tag }));
-}
-
 describe('any sequence of operations', () => {
   let cluster: PostgresCluster;
   before(async () => {
@@ -100,7 +75,7 @@ describe('any sequence of operations', () => {
   });
   after(() => cluster.remove());
 
-  it('has the outcomes of the reference implementation on every storage, directly and over HTTP', async (t) => {
+  it('has the outcomes of the reference implementation on every storage', async (t) => {
     const folder = await temporaryFolder(t);
     const pool = cluster.pool(t);
     let files = 0;
@@ -114,14 +89,11 @@ describe('any sequence of operations', () => {
         await using scope = new CleanUp();
         const stores = newStorages().map((storage) => new PlantStore({ storage }));
         for (const store of stores) scope.after(() => store.close());
-        const services = await Promise.all(newStorages().map((storage) => startService(scope, { storage })));
         const reference = new ReferenceStore();
         for (const operation of operations) {
           const expected = applyToReference(reference, operation);
           const ofStores = await Promise.all(stores.map((store) => applyToStore(store, operation)));
           for (const outcome of ofStores) assert.deepEqual(outcome, expected);
-          const ofServices = await Promise.all(services.map((service) => applyToService(service, operation)));
-          for (const outcome of ofServices) assert.deepEqual(outcome, withoutIds(expected));
         }
       }),
       { numRuns: 30 },

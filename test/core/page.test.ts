@@ -4,8 +4,6 @@ import fc from 'fast-check';
 import { plantsJson } from '../../src/core/model/plant.ts';
 import type { PlantFields } from '../../src/core/model/plant.ts';
 import { countInPage, maxPageBytes } from '../../src/core/page.ts';
-import { BatchStorage } from '../support/batch-storage.ts';
-import { testJsonPages } from '../support/page-size.ts';
 
 const text = fc
   .record({ unit: fc.constantFrom('x', '"', '\u0001', '\u2698', '\u{1F33F}'), length: fc.nat(20_000) })
@@ -33,8 +31,4 @@ describe('countInPage', () => {
     assert.equal(countInPage([{ name: `${name}x` }, { name: '' }]), 1);
     assert.equal(countInPage([{ name: name.repeat(2) }, { name: '' }]), 1);
   });
-});
-
-describe('toJsonPage', () => {
-  testJsonPages(async () => new BatchStorage());
 });

@@ -1,288 +1,276 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
+import type { ListOptions } from '../../src/index.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { JsonPage, PageRequest } from '../../src/core/page.ts';
-import type { StorageAdapter } from '../../src/index.ts';
-import { emptyPage, toJsonPage } from '../../src/core/page.ts';
-import { ReadQueue } from '../../src/core/read-queue.ts';
-import { hold, namesIn, openBatchStorage, openQueue, openWithCache, request } from '../support/batch-storage.ts';
-import { withCache } from '../support/batch-storage.ts';
-import type { BatchStorage } from '../support/batch-storage.ts';
-import { turn } from '../support/commits.ts';
-import { create } from '../support/writes.ts';
+import { maxPageLength, toJsonPage } from '../../src/core/page.ts';
+import { rowOfPlants } from '../support/stored-plants.ts';
+import { create, createEach } from '../support/writes.ts';
 
-/** Describes each batch by its requests, such as `ada 20, bob 5`. */
-const batchesOf = ({ batches }: BatchStorage): string[] =>
-  batches.map((batch) => batch.map(({ user, limit }) => `${user} ${limit}`).join(', '));
-const readAll = (queue: ReadQueue, requests: readonly PageRequest[]): Promise<JsonPage>[] =>
-  requests.map((each) => queue.readPage(each));
-const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** A storage that reads several pages in a batch, like SqliteStorage and PostgresStorage. */
+class BatchStorage extends MemoryStorage {
+  readonly batches: PageRequest[][] = [];
+  running = 0;
+  /** NaN makes `dataVersion` throw an error. */
+  version = 0;
+  /** How often the version has been read. */
+  checks = 0;
+  /** Called after a batch has been read, before its pages are returned. */
+  afterRead: (requests: readonly PageRequest[]) => Promise<void> = async () => undefined;
+
+  async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+    this.batches.push([...requests]);
+    this.running++;
+    const pages = requests.map(async ({ user, ...range }) => toJsonPage(await this.list(user, range)));
+    const read = await Promise.all(pages);
+    await this.afterRead(requests).finally(() => this.running--);
+    return read;
+  }
+
+  override dataVersion(): number {
+    this.checks++;
+    if (Number.isNaN(this.version)) throw noDisk;
+    return this.version;
+  }
+
+  /** Delays every batch. The returned function lets the batch continue that has waited longest. */
+  hold(): () => void {
+    const waiting: (() => void)[] = [];
+    this.afterRead = () => new Promise((resolve) => waiting.push(resolve));
+    return () => waiting.shift()?.();
+  }
+}
+
+const plantsOf = { ada: 1200, bob: 40, eve: 3 };
+
+async function open(options: { maxCacheBytes?: number } = {}): Promise<{ storage: BatchStorage; store: PlantStore }> {
+  const storage = new BatchStorage();
+  for (const [user, count] of Object.entries(plantsOf)) await storage.commit(createEach(rowOfPlants(user, count)));
+  return { storage, store: new PlantStore({ storage, ...options }) };
+}
+
+const uncached = { maxCacheBytes: 0 };
 const noDisk = new Error('no disk');
+const unavailable = { code: 'storage_unavailable', cause: noDisk };
+const iteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('ReadQueue', () => {
-  it('returns the correct page for each request, and reads at most 1000 plants in a batch', async () => {
-    const plants = { ada: 1200, bob: 40, eve: 3 };
-    const memory = await openBatchStorage(plants);
-    const anyRequest = fc.record({
+describe('concurrent lists', () => {
+  it('return the requested pages, cached or not, in batches of at most 1000 plants', async () => {
+    const request = fc.record({
       user: fc.constantFrom('ada', 'bob', 'eve', 'joe'),
       after: fc.option(fc.bigInt({ min: -1n, max: 1300n }), { nil: undefined }),
       limit: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constantFrom(1, 20, 1000)),
+      pause: fc.boolean(),
     });
-    const operation = fc.record({ request: anyRequest, pause: fc.boolean() });
     await fc.assert(
-      fc.asyncProperty(fc.array(operation, { maxLength: 40 }), fc.boolean(), async (operations, isCached) => {
-        const storage = await openBatchStorage(plants);
-        const queue = isCached ? withCache(storage).queue : new ReadQueue(storage, undefined);
+      fc.asyncProperty(fc.array(request, { maxLength: 100 }), fc.constantFrom({}, uncached), async (all, options) => {
+        const { storage, store } = await open(options);
         const pages: Promise<JsonPage>[] = [];
-        for (const { request: each, pause } of operations) {
-          pages.push(queue.readPage(each));
-          if (pause) await nextIteration();
+        for (const { user, after, limit, pause } of all) {
+          pages.push(store.listPageJson(user, { after, limit }));
+          if (pause) await iteration();
         }
-        for (const [n, page] of (await Promise.all(pages)).entries()) {
-          const { request: each } = operations[n] ?? assert.fail();
-          assert.deepEqual(page, toJsonPage(await memory.list(each.user, each)));
+        const expected = all.map(async ({ user, ...range }) => toJsonPage(await storage.list(user, range)));
+        assert.deepEqual(await Promise.all(pages), await Promise.all(expected));
+        for (const batch of storage.batches) {
+          assert.ok(batch.reduce((sum, { limit }) => sum + limit, 0) <= maxPageLength);
         }
-        for (const batch of storage.batches) assert.ok(batch.reduce((sum, { limit }) => sum + limit, 0) <= 1000);
       }),
     );
   });
 
-  const orders: Readonly<Record<string, { first: string[]; later?: string[]; batches: string[] }>> = {
-    'fills a batch with up to 1000 plants': {
-      first: ['ada 600', 'ada 300', 'ada 100', 'ada 1', 'ada 1000'],
-      batches: ['ada 600, ada 300, ada 100', 'ada 1', 'ada 1000'],
-    },
-    'serves users in round-robin order, also those who arrive later': {
-      first: ['ada 1000', 'ada 1000', 'ada 1000', 'bob 1000', 'bob 1000'],
-      later: ['eve 20'],
-      batches: ['ada 1000', 'bob 1000', 'ada 1000', 'eve 20', 'bob 1000', 'ada 1000'],
-    },
-    'alternates between users within a batch': {
-      first: ['ada 300', 'ada 300', 'ada 300', 'bob 300', 'bob 300'],
-      batches: ['ada 300, bob 300, ada 300', 'bob 300, ada 300'],
-    },
-    'does not let short lists delay a long one': {
-      first: ['bob 20', 'ada 1000', 'bob 20'],
-      batches: ['bob 20', 'ada 1000', 'bob 20'],
-    },
-  };
-  for (const [rule, { first, later = [], batches }] of Object.entries(orders)) {
-    it(`${rule}, and reads one batch per event loop iteration`, async () => {
-      const { storage, queue } = await openQueue({});
-      const parse = (texts: string[]): PageRequest[] =>
-        texts.map((text) => request(text.slice(0, 3), Number(text.slice(4))));
-      const pages = readAll(queue, parse(first));
-      for (let iteration = 1; iteration <= batches.length; iteration++) {
-        await nextIteration();
-        assert.ok(storage.batches.length <= iteration, `${storage.batches.length} batches in ${iteration} iterations`);
-        if (iteration === 1) pages.push(...readAll(queue, parse(later)));
+  it('are read at once for a client that is alone, and together for clients that are not', async () => {
+    const { storage, store } = await open();
+    const list = (): Promise<JsonPage> => store.listPageJson('ada', { after: 0, limit: 1 });
+    for (let n = 0; n < 3; n++) {
+      const page = list();
+      if (n > 0) assert.equal(storage.batches.length, n + 1);
+      await page;
+      await iteration();
+    }
+    for (let n = 0; n < 3; n++) await Promise.all(Array.from({ length: 50 }, list));
+    assert.ok(storage.batches.length <= 3 + 4, `${storage.batches.length} batches`);
+  });
+
+  it('are read without waiting for the end of the iteration once 64 have arrived', async () => {
+    const { storage, store } = await open();
+    const pages = Array.from({ length: 64 }, () => store.listPageJson('ada', { after: 0, limit: 1 }));
+    assert.equal(storage.batches.length, 1);
+    await Promise.all(pages);
+  });
+
+  for (const [rule, requests, expected] of [
+    [
+      'of users with many long lists do not delay other users',
+      ['ada 1000', 'ada 1000', 'ada 1000', 'bob 1000', 'bob 1000', 'eve 20'],
+      ['ada 1000', 'bob 1000', 'eve 20', 'ada 1000', 'bob 1000', 'ada 1000'],
+    ],
+    [
+      'of short pages do not delay a long page',
+      ['bob 20', 'ada 1000', 'bob 20', 'bob 20'],
+      ['bob 20', 'ada 1000', 'bob 20', 'bob 20'],
+    ],
+  ] as const) {
+    it(`${rule}, and at most one batch is read in an event loop iteration`, async () => {
+      const { storage, store } = await open(uncached);
+      const settled: string[] = [];
+      const pages = requests.map(async (request) => {
+        const [user = '', limit] = request.split(' ');
+        await store.listPageJson(user, { limit: Number(limit) });
+        settled.push(request);
+      });
+      for (let iterations = 1; iterations <= requests.length; iterations++) {
+        await iteration();
+        assert.ok(storage.batches.length <= iterations);
       }
       await Promise.all(pages);
-      assert.deepEqual(batchesOf(storage), batches);
+      assert.deepEqual(settled, expected);
     });
   }
 
-  it('reads at most four batches concurrently', async () => {
-    const { storage, queue } = await openQueue({});
-    const release = hold(storage);
-    const all = Promise.all(readAll(queue, Array<PageRequest>(10).fill(request('ada', 1000))));
+  it('have at most four batches in progress', async () => {
+    const { storage, store } = await open(uncached);
+    const release = storage.hold();
+    const pages = Promise.all(Array.from({ length: 10 }, () => store.listPageJson('ada', { limit: 1000 })));
     for (let read = 0; read < 10; read++) {
-      for (let iteration = 0; iteration < 6; iteration++) await turn();
+      for (let n = 0; n < 12; n++) await iteration();
       assert.equal(storage.running, Math.min(4, 10 - read));
       release();
     }
-    await all;
+    await pages;
   });
 
-  it('reads the first page of an iteration at once if the last iteration with requests had only one', async () => {
-    const { storage, queue } = await openQueue({});
-    const readTogether = async (count: number): Promise<number> => {
-      const before = storage.batches.length;
-      const pages = Promise.all(readAll(queue, Array<PageRequest>(count).fill(request('ada', 1))));
-      const readAtOnce = storage.batches.length - before;
-      await pages;
-      await turn();
-      return readAtOnce;
-    };
-    const atOnce: number[] = [];
-    for (const count of [1, 1, 3, 1, 2]) atOnce.push(await readTogether(count));
-    assert.deepEqual(atOnce, [0, 1, 1, 0, 1]);
-  });
-
-  it('reads a batch immediately when 64 requests have arrived', async () => {
-    const { storage, queue } = await openQueue({});
-    const reads = readAll(queue, Array<PageRequest>(63).fill(request('ada', 1)));
-    assert.equal(storage.batches.length, 0);
-    reads.push(queue.readPage(request('ada', 1)), queue.readPage(request('ada', 1)));
-    assert.deepEqual([storage.batches.length, storage.batches[0]?.length], [1, 64]);
-    await Promise.all(reads);
-    assert.equal(storage.batches[1]?.length, 1);
-  });
-
-  it('rejects only the requests of a batch that fails, and continues with other batches', async () => {
-    const { storage, queue } = await openQueue({});
-    const reason = new PlantStoreError('storage_unavailable');
+  it('are rejected only if their batch fails, however many batches have failed before', async () => {
+    const { storage, store } = await open(uncached);
     storage.afterRead = async ([first]) => {
-      if (first?.user === 'ada') throw reason;
+      if (first?.user === 'ada') throw noDisk;
     };
-    const requests = [request('ada', 500), request('ada', 500), request('bob', 1000)];
-    const expected = [
-      { status: 'rejected', reason },
-      { status: 'rejected', reason },
-      { status: 'fulfilled', value: emptyPage },
-    ];
-    // If failed batches still counted as running, this many failures would block all further reads.
     for (let round = 0; round < 5; round++) {
-      assert.deepEqual(await Promise.allSettled(readAll(queue, requests)), expected);
+      const failing = [500, 500].map((limit) => assert.rejects(store.listPageJson('ada', { limit }), unavailable));
+      assert.equal((await store.listPageJson('bob', { limit: 1000 })).count, plantsOf.bob);
+      await Promise.all(failing);
     }
   });
 
-  it('rejects only the request whose list call fails, if the adapter has no listPages', async () => {
-    const storage = new MemoryStorage();
-    const list = storage.list.bind(storage);
-    const reason = new PlantStoreError('storage_unavailable');
-    storage.list = (user, range) => (user === 'bob' ? Promise.reject(reason) : list(user, range));
-    const reads = readAll(new ReadQueue(storage, undefined), [request('ada', 1), request('bob', 1)]);
-    const expected = [
-      { status: 'fulfilled', value: emptyPage },
-      { status: 'rejected', reason },
-    ];
-    assert.deepEqual(await Promise.allSettled(reads), expected);
-  });
-
-  it('rejects with storage_unavailable if list throws or returns an invalid page', async () => {
-    const fern = { id: 1n, name: 'Fern' };
-    const invalid = [[fern], undefined, null, {}, { plants: [] }, { plants: [fern] }, { plants: {}, hasMore: false }];
-    const results: (() => unknown)[] = [...invalid, { plants: [], hasMore: true }].map((page) => async () => page);
-    const throwing = (): never => {
-      throw noDisk;
-    };
-    for (const list of [...results, throwing]) {
-      const storage: StorageAdapter = Object.assign(new MemoryStorage(), { list });
-      const reads = readAll(withCache(storage).queue, [request('ada', 1), request('bob', 1)]);
-      for (const each of await Promise.allSettled<unknown>([...reads, new PlantStore({ storage }).listPlants('ada')])) {
-        const { code, cause } = (each as PromiseRejectedResult).reason as PlantStoreError;
-        assert.equal(code, 'storage_unavailable');
-        assert.ok(list === throwing ? cause === noDisk : cause instanceof TypeError);
-      }
-    }
-  });
-
-  for (const isCached of [false, true]) {
-    it(`returns a page that includes all commits before the request, ${isCached ? 'with' : 'without'} a cache`, async () => {
-      const storage = await openBatchStorage({ ada: 1 });
-      const { queue: cachedQueue, cache } = withCache(storage);
-      const queue = isCached ? cachedQueue : new ReadQueue(storage, undefined);
-      const release = hold(storage);
-      const twice = [request('ada', 5), request('ada', 5)];
-      const earlier = readAll(queue, twice);
-      await turn();
-      await storage.commit([create(7, 'ada', 'new')]);
-      cache.forget('ada');
-      const later = readAll(queue, twice);
-      for (let batch = 0; batch < 4; batch++) {
-        await turn();
-        release();
-      }
-      assert.deepEqual((await Promise.all(earlier)).map(namesIn)[0], ['0']);
-      for (const page of later) assert.deepEqual(namesIn(await page), ['0', 'new']);
+  for (const options of [{}, uncached]) {
+    it(`include every write that was acknowledged before the request, with ${JSON.stringify(options)}`, async () => {
+      const { storage, store } = await open(options);
+      const release = storage.hold();
+      const list = (): Promise<JsonPage>[] => [1, 2].map(() => store.listPageJson('eve'));
+      const earlier = list();
+      await iteration();
+      await store.createPlant('eve', { id: 7, name: 'new' });
+      const later = list();
+      const releasing = setInterval(release);
+      assert.equal((await earlier[0])?.count, plantsOf.eve);
+      for (const page of later) assert.equal((await page).count, plantsOf.eve + 1);
+      clearInterval(releasing);
     });
   }
 });
 
-describe('ReadQueue with a cache', () => {
-  it('returns cached first pages without reading them again, and reads all other pages', async () => {
-    const { storage, queue } = await openWithCache({ ada: 30 });
-    const cached = await queue.readPage(request('ada', 20));
-    const later = await queue.readPage(request('ada', 20, 4n));
-    assert.equal(await queue.readPage(request('ada', 20)), cached);
-    assert.equal(storage.batches.length, 2);
-    assert.notEqual(await queue.readPage(request('ada', 20, 4n)), later);
-    await queue.readPage(request('ada', 19));
-    assert.deepEqual(batchesOf(storage), ['ada 20', 'ada 20', 'ada 20', 'ada 19']);
+describe('concurrent lists with a cache', () => {
+  it('read a first page once for all requests, and every other page for each request', async () => {
+    const { storage, store } = await open();
+    const readings = async (options: ListOptions): Promise<number> => {
+      const before = storage.batches.flat().length;
+      for (let round = 0; round < 2; round++) {
+        const pages = await Promise.all(Array.from({ length: 5 }, () => store.listPageJson('ada', options)));
+        for (const { count } of pages) assert.equal(count, options.limit);
+      }
+      return storage.batches.flat().length - before;
+    };
+    assert.equal(await readings({ limit: 20 }), 1);
+    assert.equal(await readings({ limit: 19 }), 1);
+    assert.equal(await readings({ limit: 20, after: 4 }), 10);
   });
 
-  it('returns a cached page in the next iteration, even while long lists are waiting', async () => {
-    const { queue } = await openWithCache({ bob: 20 });
-    const cached = await queue.readPage(request('bob', 20));
-    const users = ['ada', 'eve', 'joe', 'ada', 'eve', 'joe'];
-    const long = Promise.all(users.map((user) => queue.readPage(request(user, 1000, -1n))));
-    await nextIteration();
-    const page = queue.readPage(request('bob', 20));
-    await nextIteration();
-    assert.equal(await Promise.race([page, Promise.resolve()]), cached);
+  it('return a cached page in the next iteration, even while long lists are waiting', async () => {
+    const { store } = await open();
+    await store.listPageJson('bob');
+    const list = (user: string): Promise<JsonPage> => store.listPageJson(user, { after: -1, limit: 1000 });
+    const long = Promise.all(['ada', 'eve', 'joe', 'ada', 'eve', 'joe'].map(list));
+    await iteration();
+    const page = store.listPageJson('bob');
+    await iteration();
+    assert.equal((await Promise.race([page, Promise.resolve(undefined)]))?.count, plantsOf.bob);
     await long;
   });
 
-  it('reads a page only once for all requests of an iteration', async () => {
-    const { storage, queue } = await openWithCache({ ada: 30, bob: 30 });
-    const requests = Array.from({ length: 60 }, (_, n) => request(n % 2 === 0 ? 'ada' : 'bob', n % 3 === 0 ? 10 : 20));
-    const pages = await Promise.all(readAll(queue, requests));
-    for (const [n, { count }] of pages.entries()) assert.equal(count, requests[n]?.limit);
-    assert.equal(storage.batches.length, 1);
-    assert.equal(storage.batches[0]?.length, 4);
-    assert.equal(new Set(pages).size, 4);
+  it('read every page for each request if maxCacheBytes is 0 or the adapter has no dataVersion', async () => {
+    const unversioned = new BatchStorage();
+    const stores = [
+      await open(uncached),
+      {
+        storage: unversioned,
+        store: new PlantStore({ storage: Object.assign(unversioned, { dataVersion: undefined }) }),
+      },
+    ];
+    for (const { storage, store } of stores) {
+      await Promise.all([store.listPageJson('eve'), store.listPageJson('eve')]);
+      assert.equal(storage.batches.flat().length, 2);
+    }
   });
 
-  it('reads a page again for the other requests if the batch of the first request fails', async () => {
-    const { storage, queue } = await openWithCache({ ada: 1 });
+  it('read a page again for the other requests if the batch of the first request fails', async () => {
+    const { storage, store } = await open();
     storage.afterRead = async () => {
       storage.afterRead = async () => undefined;
       throw noDisk;
     };
-    const [first, second] = [queue.readPage(request('ada', 5)), queue.readPage(request('ada', 5))];
-    await assert.rejects(first, { code: 'storage_unavailable', cause: noDisk });
-    assert.equal((await second).count, 1);
+    const [first, second] = [store.listPageJson('eve'), store.listPageJson('eve')];
+    await assert.rejects(first, unavailable);
+    assert.equal((await second).count, plantsOf.eve);
   });
 
-  it('checks the version once, after the last request of an iteration, and then removes stale pages', async () => {
-    const { storage, queue, version } = await openWithCache({ ada: 1, bob: 1 });
-    const requests = [request('ada', 5), request('bob', 5)];
-    await Promise.all(readAll(queue, requests));
-    const early = readAll(queue, requests);
-    // In the same iteration, before the last request, another process commits and acknowledges a plant.
-    await storage.commit([create(7, 'ada', 'new')]);
-    let checks = 0;
-    version.read = () => {
-      checks++;
-      return 1;
-    };
-    const pages = await Promise.all([...early, queue.readPage(request('ada', 5))]);
-    assert.deepEqual(pages.map(namesIn), [['0', 'new'], ['0'], ['0', 'new']]);
-    assert.ok(checks <= 2, `${checks} checks`);
+  it('notice a commit by another process in the same iteration, with few checks of the version', async () => {
+    const { storage, store } = await open();
+    const list = (): Promise<number[]> =>
+      Promise.all(['eve', 'bob'].map(async (user) => (await store.listPageJson(user, { limit: 50 })).count));
+    assert.deepEqual(await list(), [3, 40]);
+    const pages = list();
+    await storage.commit([create(7, 'eve')]);
+    storage.version++;
+    storage.checks = 0;
+    assert.deepEqual(
+      [await pages, await list()],
+      [
+        [4, 40],
+        [4, 40],
+      ],
+    );
+    assert.ok(storage.checks <= 2, `${storage.checks} checks`);
   });
 
-  it('rejects the waiting requests if the version cannot be read, and continues', async () => {
-    const { storage, queue, version } = await openWithCache({ ada: 1 });
-    const long = request('ada', 1000, -1n);
-    const [read, ...waiting] = readAll(queue, [long, long]);
-    await nextIteration();
-    version.read = () => {
-      throw noDisk;
-    };
-    waiting.push(...readAll(queue, [request('ada', 5), request('bob', 5)]));
-    for (const outcome of await Promise.allSettled(waiting)) {
-      assert.equal(outcome.status === 'rejected' && (outcome.reason as Error).cause, noDisk);
-    }
-    version.read = () => 0;
-    assert.deepEqual([(await read)?.count, (await queue.readPage(request('ada', 5))).count], [1, 1]);
-    await turn();
-    assert.equal(storage.batches.length, 2);
-  });
+  for (const isOwn of [true, false]) {
+    it(`do not cache a page if ${isOwn ? 'the store' : 'another process'} commits while the page is read`, async () => {
+      const { storage, store } = await open();
+      const release = storage.hold();
+      const pages = [store.listPageJson('eve')];
+      await iteration();
+      if (isOwn) await store.createPlant('eve', { id: 7, name: '' });
+      else await storage.commit([create(7, 'eve')]);
+      if (!isOwn) storage.version++;
+      pages.push(store.listPageJson('bob'));
+      await iteration();
+      for (let n = 0; n < 2; n++) release();
+      await Promise.all(pages);
+      storage.afterRead = async () => undefined;
+      assert.equal((await store.listPageJson('eve')).count, plantsOf.eve + 1);
+    });
+  }
 
-  it('does not cache a page if plants may have changed while it was being read', async () => {
-    const { storage, queue, cache, version } = await openWithCache({ ada: 1 });
-    const release = hold(storage);
-    for (const isWrite of [true, false]) {
-      const page = queue.readPage(request('ada', 5));
-      await turn();
-      if (isWrite) cache.forget('ada');
-      else version.read = () => 1;
-      cache.checkVersion();
-      release();
-      await page;
-      assert.equal(cache.get(request('ada', 5)), undefined);
-    }
+  it('are rejected while the version cannot be read, and continue afterward', async () => {
+    const { storage, store } = await open();
+    const long = { after: -1, limit: 1000 };
+    const read = store.listPageJson('ada', long);
+    const waiting = [store.listPageJson('ada', long)];
+    await iteration();
+    storage.version = NaN;
+    waiting.push(store.listPageJson('ada'), store.listPageJson('bob'));
+    for (const page of waiting) await assert.rejects(page, unavailable);
+    storage.version = 0;
+    assert.deepEqual([(await read).count, (await store.listPageJson('eve')).count], [1000, plantsOf.eve]);
   });
 });

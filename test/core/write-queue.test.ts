@@ -1,231 +1,214 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
 import fc from 'fast-check';
-import { WriteQueue } from '../../src/core/write-queue.ts';
-import { makeQueue, turn } from '../support/commits.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import type { Write } from '../../src/adapter.ts';
 import { ReferenceStore } from '../support/reference-store.ts';
-import { create, idOf, remove } from '../support/writes.ts';
+import { idOf } from '../support/writes.ts';
 
-const bounds = { maxPendingWrites: 100, maxBatchWrites: 10 };
+interface HeldStore {
+  readonly store: PlantStore;
+  readonly batches: readonly (readonly Write[])[];
+  readonly create: (id: number, user?: string) => Promise<unknown>;
+  /** Completes the commit that is in progress, with an error if there is one. */
+  readonly complete: (error?: Error) => void;
+}
 
-/** The current time, which only the tests change, so that the tests do not depend on real time. */
-let nowMs = 0;
+/** Opens a store whose commits wait until the test completes them. */
+function open(maxPendingWrites = 10_000): HeldStore {
+  const storage = new MemoryStorage();
+  const commit = storage.commit.bind(storage);
+  const batches: (readonly Write[])[] = [];
+  let held = Promise.withResolvers<undefined>();
+  storage.commit = async (writes) => {
+    batches.push(writes);
+    await held.promise;
+    return commit(writes);
+  };
+  const store = new PlantStore({ storage, maxPendingWrites });
+  return {
+    store,
+    batches,
+    create: (id, user = 'ada') => store.createPlant(user, { id, name: '' }),
+    complete: (error) => {
+      const { resolve, reject } = held;
+      held = Promise.withResolvers();
+      if (error === undefined) resolve(undefined);
+      else reject(error);
+    },
+  };
+}
+
+const sizesOf = ({ batches }: HeldStore): number[] => batches.map(({ length }) => length);
+const range = (length: number, from = 0): number[] => Array.from({ length }, (_, n) => from + n);
+const iteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const iterations = async (count = 10): Promise<void> => {
+  for (let n = 0; n < count; n++) await iteration();
+};
 
 // The timeout ends a test if a write never settles.
-describe('WriteQueue', { timeout: 10_000 }, () => {
-  beforeEach(() => {
-    mock.method(performance, 'now', () => nowMs);
-    mock.timers.enable({ apis: ['setTimeout'] });
-  });
-
-  afterEach(() => {
-    mock.reset();
-  });
-
-  it('commits the writes of one event loop iteration as one batch', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const outcomes = Promise.all([queue.add(create(1)), queue.add(create(2)), queue.add(create(1, 'bob'))]);
-    await turn();
-    assert.deepEqual(commits.batches, [[create(1), create(2), create(1, 'bob')]]);
-    commits.succeed();
-    assert.deepEqual(await outcomes, [true, true, true]);
-  });
-
-  it('delays a batch while every iteration adds writes, but for at most five iterations', async () => {
-    const { commits, queue } = makeQueue({ maxPendingWrites: 100, maxBatchWrites: 100 });
-    let added = 0;
-    while (commits.batches.length === 0) {
-      void queue.add(create(added++));
-      void queue.add(create(added++));
-      await new Promise(setImmediate);
+describe('concurrent writes', { timeout: 20_000 }, () => {
+  it('of one event loop iteration, or during a commit, share a commit', async () => {
+    const held = open();
+    const created = [...range(3).map((id) => held.create(id)), held.create(0, 'bob')];
+    await iterations(3);
+    assert.deepEqual(sizesOf(held), [4]);
+    for (const id of range(5, 10)) {
+      created.push(held.create(id));
+      await iteration();
     }
-    assert.deepEqual(commits.sizes, [10]);
-    commits.succeed();
+    held.complete();
+    while (held.batches.length === 1) await iteration();
+    held.complete();
+    await Promise.all(created);
+    assert.deepEqual(sizesOf(held), [4, 5]);
   });
 
-  it('commits a full batch immediately, and the remaining writes in the next batch', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const outcomes = Promise.all(Array.from({ length: 12 }, (_, id) => queue.add(create(id))));
+  it('are committed although every event loop iteration adds more', async () => {
+    const held = open();
+    const created: Promise<unknown>[] = [];
+    while (held.batches.length === 0) {
+      created.push(held.create(created.length), held.create(created.length + 1));
+      await iteration();
+    }
+    assert.ok(created.length < 20);
+    held.complete();
+    await Promise.all(created);
+  });
+
+  it('are committed at once, in batches of 1000, if there are as many', async () => {
+    const held = open();
+    const created = range(2500).map((id) => held.create(id));
     // A microtask starts the commit, before any timer or I/O callback.
     await new Promise<void>((resolve) => {
       process.nextTick(resolve);
     });
-    assert.deepEqual(commits.sizes, [10]);
-    await turn();
-    assert.deepEqual(commits.sizes, [10]);
-    commits.succeed();
-    await turn();
-    assert.deepEqual(commits.sizes, [10, 2]);
-    commits.succeed();
-    await outcomes;
-  });
-
-  it('waits for new writes from the clients of a commit if other writes arrived during the commit', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
-    await turn();
-    const others = [queue.add(create(3)), queue.add(create(4))];
-    nowMs += 8;
-    commits.succeed();
-    await first;
-    for (let n = 0; n < 5; n++) await turn();
-    others.push(queue.add(create(5)));
-    for (let n = 0; n < 5; n++) await turn();
-    assert.deepEqual(commits.sizes, [2]);
-    others.push(queue.add(create(6)));
-    await turn();
-    assert.deepEqual(
-      commits.batches.at(-1),
-      [3, 4, 5, 6].map((id) => create(id)),
-    );
-    commits.succeed();
-    await Promise.all(others);
-  });
-
-  for (const [commitMs, waitMs] of [
-    [3.9, 0],
-    [8, 2],
-    [40, 10],
-    [1000, 10],
-  ] as const) {
-    it(`waits ${waitMs} ms for new writes after a commit that took ${commitMs} ms`, async () => {
-      const { commits, queue } = makeQueue(bounds);
-      const first = queue.add(create(1));
-      await turn();
-      const second = queue.add(create(2));
-      nowMs += commitMs;
-      commits.succeed();
-      await first;
-      await turn();
-      if (waitMs > 0) {
-        mock.timers.tick(waitMs - 1);
-        await turn();
-        assert.deepEqual(commits.sizes, [1]);
-        mock.timers.tick(1);
-        await turn();
-      }
-      assert.deepEqual(commits.sizes, [1, 1]);
-      commits.succeed(false);
-      assert.equal(await second, false);
-    });
-  }
-
-  it('does not wait for new writes after a failed commit or after a commit during which no write arrived', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const first = Promise.all([queue.add(create(1)), queue.add(create(2))]);
-    await turn();
-    nowMs += 1000;
-    commits.succeed();
-    await first;
-    const second = queue.add(create(3));
-    await turn();
-    const third = queue.add(create(4));
-    nowMs += 1000;
-    commits.fail(new Error('no disk'));
-    await assert.rejects(second, { message: 'no disk' });
-    await turn();
-    assert.deepEqual(commits.sizes, [2, 1, 1]);
-    commits.succeed();
-    assert.equal(await third, true);
-  });
-
-  for (const duringCommit of [1, 10]) {
-    it(`commits a full batch without waiting if ${duringCommit} of its 10 writes arrived during the previous commit`, async () => {
-      const { commits, queue } = makeQueue(bounds);
-      const first = Promise.all(Array.from({ length: 9 }, (_, id) => queue.add(create(id))));
-      await turn();
-      for (let id = 10; id < 10 + duringCommit; id++) void queue.add(create(id));
-      nowMs += 1000;
-      commits.succeed();
-      await first;
-      for (let id = 10 + duringCommit; id < 20; id++) void queue.add(create(id));
-      await turn();
-      assert.deepEqual(commits.sizes, [9, 10]);
-      commits.succeed();
-    });
-  }
-
-  it('rejects writes past maxPendingWrites with saturated, and accepts writes again when there is room', async () => {
-    const { commits, queue } = makeQueue({ maxPendingWrites: 3, maxBatchWrites: 10 });
-    const taken = [queue.add(create(1)), queue.add(create(1)), queue.add(create(2))];
-    await turn();
-    await assert.rejects(queue.add(create(3)), { code: 'saturated' });
-    commits.succeed();
-    await turn();
-    taken.push(queue.add(create(3)), queue.add(create(4)));
-    await assert.rejects(queue.add(create(5)), { code: 'saturated' });
-    for (let n = 0; n < 2; n++) {
-      commits.succeed();
-      await turn();
+    assert.deepEqual(sizesOf(held), [1000]);
+    for (let n = 0; n < 3; n++) {
+      await iterations();
+      held.complete();
     }
-    assert.deepEqual(await Promise.all(taken), Array(5).fill(true));
+    await Promise.all(created);
+    assert.deepEqual(sizesOf(held), [1000, 1000, 500]);
   });
 
-  it('commits the first write of an iteration at once if the last iteration with writes had only one', async () => {
-    const { commits, queue } = makeQueue(bounds);
-    const add = async (...ids: number[]): Promise<number> => {
-      const before = commits.batches.length;
-      const added = Promise.all(ids.map((id) => queue.add(create(id))));
+  it('are committed at once for a client that is alone, and together for several clients', async () => {
+    const held = open();
+    /** Returns whether the first of the writes is committed before the end of the iteration. */
+    const isAtOnce = async (...ids: number[]): Promise<boolean> => {
+      const before = held.batches.length;
+      const created = ids.map((id) => held.create(id));
       await Promise.resolve();
-      const atOnce = commits.batches.length - before;
-      while (commits.batches.length === before) await turn();
-      commits.succeed();
-      await added;
-      return atOnce;
+      const found = held.batches.length > before;
+      while (held.batches.length === before) await iteration();
+      held.complete();
+      await Promise.all(created);
+      await iteration();
+      return found;
     };
-    assert.equal(await add(1), 0);
-    await turn();
-    assert.equal(await add(2), 1);
-    await turn();
-    assert.equal(await add(3), 1);
-    assert.equal(await add(4), 0, 'the second write of the iteration');
-    await turn();
-    assert.equal(await add(5), 0, 'the last iteration had two writes');
-    await turn();
-    assert.equal(await add(6, 7), 1);
-    await turn();
-    assert.equal(await add(8), 0, 'the last iteration had two writes');
+    const found: boolean[] = [];
+    for (const ids of [[1], [2], [3], [4, 5], [6], [7]]) found.push(await isAtOnce(...ids));
+    assert.deepEqual(found, [false, true, true, true, false, true]);
   });
 
-  it('returns the same outcomes as sequential writes for any writes, and runs one commit at a time', async () => {
-    const operation = fc.record({
-      id: fc.integer({ min: 1, max: 12 }),
-      isCreate: fc.boolean(),
-      pause: fc.boolean(),
-    });
+  /**
+   * Commits the plants of two clients in `commitMs`, while two other clients wait. Returns how many milliseconds later
+   * the next commit begins. The first two clients send their next writes after `returnMs`.
+   */
+  async function delayAfter(t: TestContext, commitMs: number, returnMs: number, error?: Error): Promise<number> {
+    let nowMs = 0;
+    t.mock.method(performance, 'now', () => nowMs);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const held = open();
+    const first = Promise.allSettled([held.create(1), held.create(2)]);
+    await iterations();
+    const others = [held.create(3), held.create(4)];
+    nowMs += commitMs;
+    held.complete(error);
+    await first;
+    let waitedMs = 0;
+    await iterations();
+    while (held.batches.length === 1) {
+      t.mock.timers.tick(1);
+      waitedMs++;
+      if (waitedMs === returnMs) others.push(held.create(5), held.create(6));
+      await iterations();
+    }
+    held.complete();
+    await Promise.all(others);
+    t.mock.reset();
+    t.mock.timers.reset();
+    return waitedMs;
+  }
+
+  it('wait a quarter of a slow commit, at most 10 ms, for the clients of that commit, but not after a failure', async (t) => {
+    const noReturn = Infinity;
+    assert.equal(await delayAfter(t, 3.9, noReturn), 0);
+    assert.equal(await delayAfter(t, 24, noReturn), 6);
+    assert.equal(await delayAfter(t, 1000, noReturn), 10);
+    assert.equal(await delayAfter(t, 1000, 7), 7);
+    assert.equal(await delayAfter(t, 1000, noReturn, new Error('no disk')), 0);
+  });
+
+  it('are rejected with their commit only', async () => {
+    const held = open();
+    const failing = Promise.allSettled(['ada', 'bob'].map((user) => held.create(1, user)));
+    await iterations();
+    const others = Promise.all([held.create(1), held.create(2)]);
+    held.complete(new Error('no disk'));
+    assert.ok((await failing).every(({ status }) => status === 'rejected'));
+    await iterations();
+    held.complete();
+    await others;
+  });
+
+  it('past maxPendingWrites are rejected with saturated until there is room', async () => {
+    const held = open(3);
+    const created = [held.create(1), held.create(2), held.create(3)];
+    for (let n = 0; n < 2; n++) {
+      await iterations();
+      await assert.rejects(held.create(9), { code: 'saturated' });
+      await assert.rejects(held.store.deletePlant('bob', 9), { code: 'saturated' });
+      held.complete();
+      await Promise.all(created);
+      if (n === 0) created.push(held.create(4), held.create(5), held.create(6));
+    }
+    assert.equal(held.store.pendingWrites, 0);
+  });
+
+  it('have the outcomes of the same writes one after another, in one commit at a time', async () => {
+    const write = fc.record({ id: fc.integer({ min: 1, max: 12 }), isCreate: fc.boolean(), pause: fc.boolean() });
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(operation, { maxLength: 60 }),
-        fc.integer({ min: 1, max: 16 }),
-        async (operations, maxBatchWrites) => {
-          const stored = new ReferenceStore();
-          let underWay = 0;
-          const queue = new WriteQueue(
-            async (writes) => {
-              assert.equal(underWay++, 0);
-              assert.ok(writes.length <= maxBatchWrites);
-              assert.equal(new Set(writes.map(idOf)).size, writes.length);
-              await turn();
-              underWay--;
-              return writes.map((write) => stored.apply(write));
-            },
-            { maxPendingWrites: 100, maxBatchWrites },
-          );
-          let settled = 0;
-          const outcomes: Promise<boolean>[] = [];
-          for (const { id, isCreate, pause } of operations) {
-            const outcome = queue.add(isCreate ? create(id) : remove(id));
-            outcomes.push(outcome.finally(() => settled++));
-            if (pause) await turn();
-          }
-          await queue.close();
-          await turn();
-          assert.equal(settled, operations.length);
-          const reference = new ReferenceStore();
-          const expected = operations.map(({ id, isCreate }) => reference.apply(isCreate ? create(id) : remove(id)));
-          assert.deepEqual(await Promise.all(outcomes), expected);
-        },
-      ),
+      fc.asyncProperty(fc.array(write, { maxLength: 60 }), async (writes) => {
+        const storage = new MemoryStorage();
+        const commit = storage.commit.bind(storage);
+        let running = 0;
+        storage.commit = async (batch) => {
+          assert.equal(running++, 0);
+          assert.equal(new Set(batch.map(idOf)).size, batch.length);
+          await iteration();
+          running--;
+          return commit(batch);
+        };
+        const store = new PlantStore({ storage });
+        const reference = new ReferenceStore();
+        const outcomes: Promise<boolean>[] = [];
+        const expected: boolean[] = [];
+        for (const { id, isCreate, pause } of writes) {
+          const create = (): Promise<boolean> =>
+            store.createPlant('ada', { id, name: '' }).then(
+              () => true,
+              () => false,
+            );
+          outcomes.push(isCreate ? create() : store.deletePlant('ada', id));
+          const plant = { id: BigInt(id), name: '' };
+          expected.push(isCreate ? reference.create('ada', plant) : reference.delete('ada', plant.id));
+          if (pause) await iteration();
+        }
+        await store.close();
+        assert.deepEqual(await Promise.all(outcomes), expected);
+      }),
       { numRuns: 200 },
     );
   });

@@ -25,35 +25,6 @@ describe('errorTable', () => {
     );
   });
 
-  it('never renumbers a code', () => {
-    const integers = Object.fromEntries(rows.map(([code, { number }]) => [code, number]));
-    const published = {
-      invalid_json: 40001,
-      invalid_plant: 40002,
-      id_taken: 40003,
-      invalid_id: 40004,
-      invalid_limit: 40005,
-      invalid_after: 40006,
-      invalid_media_type: 40007,
-      body_too_large: 40008,
-      malformed_request: 40009,
-      missing_credentials: 40101,
-      invalid_token: 40102,
-      insufficient_scope: 40300,
-      route_not_found: 40401,
-      plant_not_found: 40402,
-      method_not_allowed: 40500,
-      request_timeout: 40800,
-      header_too_large: 43100,
-      internal: 50000,
-      saturated: 50300,
-      storage_unavailable: 50300,
-      storage_unsupported: 50001,
-      closed: 50300,
-    };
-    assert.deepEqual({ ...integers, ...published }, integers);
-  });
-
   it('has a heading for each code in docs/http-api.md, with its integer', async () => {
     const page = await readDocument('docs/http-api.md');
     const described = [...page.matchAll(/^### `(\w+)`\n\nInteger (\d+)\. ./gm)].map(([, ...row]) => row.join(' '));
