@@ -14,7 +14,7 @@ import { CleanUp } from '../support/temporary-folder.ts';
 /**
  * What a round does:
  * - `kill`: kills a server under load.
- * - `kill at start`: kills one or more servers while they start, then kills a server under load.
+ * - `kill at start`: kills a server while it starts, then kills a server under load.
  * - `kill one of two`: starts two servers on the file, kills one under load, and then kills the other.
  * - `stop`: stops a server under load with SIGTERM.
  */
@@ -42,79 +42,65 @@ export interface CrashReport {
 }
 
 const users = ['ada', 'bob', 'eve'];
-/** A server must stop within this time after SIGTERM. */
-const stopWithinMs = 10_000;
 
 /** Runs the rounds on one file. After each round, compares all plants with the responses that the clients received. */
 export async function runCrashRounds({ folder, command, storage, rounds }: CrashOptions): Promise<CrashReport> {
   const tokens = new Map(users.map((user) => [user, issueToken(join(folder, 'tokens.json'), { user }).token]));
   const report: CrashReport = { acknowledged: 0, unanswered: 0, problems: [] };
   const model = new PlantModel();
-  let startMs = 100;
   await using cleanUp = new CleanUp();
 
-  function start(): ChildProcess {
+  function spawnServer(): ChildProcess {
     const args = [...command, 'serve', '--port', '0', '--storage', storage, '--log', 'off'];
     return spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   }
 
-  async function startAndWait(): Promise<ServerProcess> {
-    const before = performance.now();
-    const server = await untilListening(cleanUp, start(), /^Plant Store listening on (\S+)\n/m);
-    startMs = performance.now() - before;
-    return server;
-  }
+  const start = (): Promise<ServerProcess> =>
+    untilListening(cleanUp, spawnServer(), /^Plant Store listening on (\S+)\n/m);
 
-  async function killAtStart(): Promise<void> {
-    const child = start();
+  async function killAtStart(maxMs: number): Promise<void> {
+    const child = spawnServer();
     const exited = once(child, 'exit');
-    // Sometimes, the server has just begun to accept connections.
-    await sleep(Math.random() * startMs * 1.3);
+    await sleep(Math.random() * maxMs);
     child.kill('SIGKILL');
     await exited;
   }
 
-  async function compare(round: string, url: string): Promise<void> {
+  async function compare(round: string, [server]: readonly ServerProcess[]): Promise<void> {
     for (const [user, token] of tokens) {
-      for (const [kind, lines] of Object.entries(model.check(user, await listAll(url, token)))) {
-        report.problems.push(...(lines as string[]).map((line) => `${round}: ${kind}: ${line}`));
+      for (const [kind, plants] of Object.entries(model.check(user, await listAll(server?.url ?? '', token)))) {
+        report.problems.push(...(plants as string[]).map((plant) => `before ${round}: ${kind}: ${plant}`));
       }
     }
   }
 
-  async function stopInTime(round: string, server: ServerProcess): Promise<void> {
-    const timeout = setTimeout(() => void server.stop('SIGKILL'), stopWithinMs);
-    const code = await server.stop();
-    clearTimeout(timeout);
-    if (code !== 0) report.problems.push(`${round}: exit code ${code} after SIGTERM: ${server.stderr()}`);
-  }
-
-  async function runRound(round: string, kind: RoundKind, first: ServerProcess): Promise<void> {
-    const second = kind === 'kill one of two' ? await startAndWait() : undefined;
-    const urls = [first.url, ...(second === undefined ? [] : [second.url])];
-    const load = startModelClients(model, { urls, tokens, clients: 8, random: Math.random }, () => kind === 'stop');
-    await sleep(20 + Math.random() * 250);
-    if (kind === 'stop') await stopInTime(round, first);
-    else await first.stop('SIGKILL');
-    await sleep(second === undefined ? 0 : Math.random() * 150);
-    await second?.stop('SIGKILL');
+  async function runRound(round: string, kind: RoundKind, servers: readonly ServerProcess[]): Promise<void> {
+    const urls = servers.map(({ url }) => url);
+    const load = startModelClients(model, { urls, tokens, clients: 8 });
+    for (const server of servers) {
+      await sleep(20 + Math.random() * 250);
+      const code = await server.stop(kind === 'stop' ? 'SIGTERM' : 'SIGKILL');
+      if (kind === 'stop' && code !== 0) report.problems.push(`${round}: exit code ${code ?? ''}: ${server.stderr()}`);
+    }
     await load.stop();
     report.acknowledged += load.acknowledged();
     report.unanswered += load.statuses.get(0) ?? 0;
     report.problems.push(...load.problems.map((line) => `${round}: ${line}`));
   }
 
+  let startMs = 100;
   for (const [n, kind] of rounds.entries()) {
     const round = `round ${n + 1} (${kind})`;
-    const kills = kind === 'kill at start' ? 1 + Math.floor(Math.random() * 3) : 0;
-    for (let times = 0; times < kills; times++) await killAtStart();
-    const first = await startAndWait();
-    await compare(round, first.url);
-    await runRound(round, kind, first);
+    // Sometimes, the server has just begun to accept connections.
+    if (kind === 'kill at start') await killAtStart(startMs * 1.3);
+    const before = performance.now();
+    const servers = [await start()];
+    startMs = performance.now() - before;
+    await compare(round, servers);
+    if (kind === 'kill one of two') servers.push(await start());
+    await runRound(round, kind, servers);
   }
-  const last = await startAndWait();
-  await compare('the end', last.url);
-  await stopInTime('the end', last);
+  await compare('the end', [await start()]);
   const integrity = checkIntegrity(join(folder, 'plants.db'));
   if (integrity !== 'ok') report.problems.push(integrity);
   return report;

@@ -12,21 +12,13 @@ const { values } = parseArgs({
   },
 });
 
-const rounds = Array.from(
-  { length: Number(values.rounds) },
-  () => roundKinds[Math.floor(Math.random() * roundKinds.length)] ?? 'kill',
-);
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-crash-'));
-const startedAt = performance.now();
-const command = [join(root, 'dist/tools/cli/main.js')];
 const { problems, acknowledged, unanswered } = await runCrashRounds({
   folder,
-  command,
+  command: [join(root, 'dist/tools/cli/main.js')],
   storage: values.storage,
-  rounds,
+  rounds: Array.from({ length: Number(values.rounds) }, (_, n) => roundKinds[n % roundKinds.length] ?? 'kill'),
 });
-const kinds = roundKinds.map((kind) => `${rounds.filter((each) => each === kind).length} × ${kind}`);
-console.log(`${rounds.length} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${kinds.join(', ')}`);
 console.log(`${acknowledged} writes acknowledged, ${unanswered} without a response`);
 console.log([`${problems.length} problems`, ...problems].join('\n  '));
 if (problems.length === 0) await rm(folder, { recursive: true });

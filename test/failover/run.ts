@@ -66,7 +66,7 @@ async function runScenario(scenario: Scenario, urls: readonly string[], token: s
   const model = new PlantModel();
   const tokens = new Map([[scenario.name, token]]);
   // With so many ids, a client rarely reuses the id of a plant that may have been lost.
-  const load = { urls, tokens, clients: 16, idsEach: 3000, random: Math.random, pauseMs: 100 };
+  const load = { urls, tokens, clients: 16, idsEach: 3000, pauseMs: 100 };
   const clients = startModelClients(model, load);
   await sleep(quietMs);
   await fail(scenario, cluster, clients);

@@ -22,7 +22,7 @@ export function startPlantLoad(t: TestContext, services: readonly Service[]): Pl
   const users = ['ada', 'bob'];
   const model = new PlantModel();
   const tokens = new Map(users.map((user) => [user, user]));
-  const clients = startModelClients(model, { urls, tokens, clients: 16, random: Math.random });
+  const clients = startModelClients(model, { urls, tokens, clients: 16 });
   t.after(() => clients.stop());
   return {
     clients,

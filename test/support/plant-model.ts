@@ -1,17 +1,11 @@
-export interface ModelKey {
-  readonly user: string;
-  readonly id: number;
-}
+import { isDeepStrictEqual } from 'node:util';
 
-/** The name of a plant, which identifies the request that created the plant; `undefined` if there is no plant. */
-export type PlantState = string | undefined;
-
-export interface ListedPlant {
+export interface ModelPlant {
   readonly name: string;
   readonly tag?: string;
 }
 
-/** The differences between a list and the model, with one line for each difference. */
+/** The differences between a list and the model, with one name for each difference. */
 export interface Findings {
   /** Plants whose creation was acknowledged but that are not listed. */
   readonly lost: string[];
@@ -21,73 +15,51 @@ export interface Findings {
   readonly phantom: string[];
 }
 
-/**
- * The plants that a store must contain, according to its responses. Only one client at a time is allowed to write to a
- * key.
- */
+/** The plants that must be stored, according to the responses that clients received. No id is used twice. */
 export class PlantModel {
-  readonly #states = new Map<string, Map<number, readonly PlantState[]>>();
-  readonly #sent = new Set<string>();
+  /** What is known about each plant that was sent, by its name. */
+  readonly #states = new Map<string, 'stored' | 'deleted' | 'unknown'>();
 
-  /** Returns a name that no other request contains. */
-  newName({ user, id }: ModelKey): string {
-    const name = `${id}/${this.#sent.size}`;
-    this.#sent.add(`${user} ${name}`);
-    return name;
+  /** Returns the id of a plant that no client has sent yet. */
+  newId(user: string): number {
+    const id = this.#states.size + 1;
+    this.settle(user, id, 'unknown');
+    return id;
   }
 
-  /**
-   * Returns the possible states of a plant. A plant can have several possible states after a write whose outcome is
-   * unknown.
-   */
-  states({ user, id }: ModelKey): readonly PlantState[] {
-    return this.#of(user).get(id) ?? [undefined];
+  /** Records the state of a plant after a write: `unknown` if the write may or may not have taken effect. */
+  settle(user: string, id: number, state: 'stored' | 'deleted' | 'unknown'): void {
+    this.#states.set(plantOf(user, id).name, state);
   }
 
-  settle({ user, id }: ModelKey, states: readonly PlantState[]): void {
-    this.#of(user).set(id, states);
-  }
-
-  /** Adds a possible state after a write whose outcome is unknown. */
-  allow(key: ModelKey, state: PlantState): void {
-    this.settle(key, [...new Set([...this.states(key), state])]);
-  }
-
-  /** Compares a user's complete list with the model. After the comparison, the list determines all unknown outcomes. */
-  check(user: string, listed: readonly ListedPlant[]): Findings {
+  /** Compares a user's complete list with the model. After the comparison, the list determines all unknown states. */
+  check(user: string, listed: readonly ModelPlant[]): Findings {
     const findings: Findings = { lost: [], resurrected: [], phantom: [] };
-    const left = new Map(this.#of(user));
-    let before = -Infinity;
-    for (const { name, tag } of listed) {
-      const id = parseInt(name, 10);
-      const line = `${user} ${name}${tag === undefined ? '' : ` (${tag})`}`;
-      if (!this.#sent.has(`${user} ${name}`) || tag !== tagOf(name) || id <= before) {
-        findings.phantom.push(line);
-        continue;
-      }
+    let before = 0;
+    for (const plant of listed) {
+      const id = idIn(plant.name);
+      const state = this.#states.get(plant.name);
+      const isSent = state !== undefined && id > before && isDeepStrictEqual(plant, plantOf(user, id));
+      if (!isSent) findings.phantom.push(plant.name);
+      else if (state === 'deleted') findings.resurrected.push(plant.name);
       before = id;
-      if (!this.states({ user, id }).includes(name)) {
-        findings.resurrected.push(`${line}, not ${this.states({ user, id }).join(' or ')}`);
-      }
-      left.delete(id);
-      this.settle({ user, id }, [name]);
     }
-    for (const [id, states] of left) {
-      if (!states.includes(undefined)) findings.lost.push(`${user} ${states.join(' or ')}`);
-      this.settle({ user, id }, [undefined]);
+    const names = new Set(listed.map(({ name }) => name));
+    for (const [name, state] of this.#states) {
+      if (!name.startsWith(`${user} `)) continue;
+      if (state === 'stored' && !names.has(name)) findings.lost.push(name);
+      this.settle(user, idIn(name), names.has(name) ? 'stored' : 'deleted');
     }
     return findings;
   }
-
-  #of(user: string): Map<number, readonly PlantState[]> {
-    const states = this.#states.get(user) ?? new Map<number, readonly PlantState[]>();
-    this.#states.set(user, states);
-    return states;
-  }
 }
 
-/** Returns the tag of the plant with the given name. Every third plant has no tag. */
-export function tagOf(name: string): string | undefined {
-  const serial = Number(name.split('/')[1]);
-  return serial % 3 === 0 ? undefined : `tag ${serial}`;
+/** Returns a plant. Every third plant has no tag. */
+export function plantOf(user: string, id: number): ModelPlant {
+  const name = `${user} ${id}`;
+  return id % 3 === 0 ? { name } : { name, tag: `tag ${id}` };
+}
+
+function idIn(name: string): number {
+  return Number(name.split(' ')[1]);
 }

@@ -25,7 +25,7 @@ async function startLoaded(t: TestContext, storage: string, folder?: string) {
   const start = (): Promise<ServerProcess> => startServer(t, ['--storage', storage, '--log', 'off'], { cwd });
   const server = await start();
   const model = new PlantModel();
-  const clients = startModelClients(model, { urls: [server.url], tokens, clients: 8, random: Math.random });
+  const clients = startModelClients(model, { urls: [server.url], tokens, clients: 8 });
   t.after(() => clients.stop());
   await clients.acknowledgeMore(200, 20_000);
 

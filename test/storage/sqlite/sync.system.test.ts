@@ -31,7 +31,6 @@ describe('acknowledgment of a write to SQLite', () => {
         urls: [server.url],
         tokens: new Map([['ada', token]]),
         clients,
-        random: Math.random,
       });
       await eventually(() => {
         assert.ok(load.acknowledged() >= 100 * Math.sqrt(clients));
