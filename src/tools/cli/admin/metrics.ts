@@ -1,74 +1,58 @@
-export type Metric = readonly [
-  type: 'counter' | 'gauge' | 'histogram',
-  name: string,
-  help: string,
-  value: Tally | number | undefined,
-];
-
 /** The media type of the Prometheus text format. The other plain-text responses use it, too. */
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Formats metrics in the Prometheus text format 0.0.4. Omits metrics without samples or with an unknown value. */
-export function formatMetrics(metrics: readonly Metric[]): string {
-  let text = '';
-  for (const [type, name, help, value] of metrics) {
-    const samples = value instanceof Tally ? value.samples(name) : value === undefined ? '' : `${name} ${value}\n`;
-    if (samples !== '') text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples}`;
-  }
-  return text;
+/** The upper bounds of the histogram buckets, in seconds. */
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, Infinity];
+
+/**
+ * Formats a metric in the Prometheus text format 0.0.4. A sample is what follows the name of the metric on its line.
+ * Returns an empty string if there are no samples.
+ */
+export function formatMetric(
+  type: 'counter' | 'gauge' | 'histogram',
+  name: string,
+  help: string,
+  samples: readonly string[],
+): string {
+  if (samples.length === 0) return '';
+  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples.map((sample) => name + sample)];
+  return `${lines.join('\n')}\n`;
 }
 
-/** The labels of a sample. The values must be from a small fixed set, and must not contain quotes or line breaks. */
-type Labels = Readonly<Record<string, string>>;
+/** Counts events by labels such as `operation="getPlants"`. The labels must be from a small fixed set. */
+export class Counter {
+  readonly #counts = new Map<string, number>();
 
-/** The counts of all events with the same labels. A bucket counts the events up to its bound. */
-interface Series {
-  readonly labels: Labels;
-  readonly buckets: { readonly bound: number; count: number }[];
-  count: number;
-  sum: number;
+  add(labels: string): void {
+    this.#counts.set(labels, (this.#counts.get(labels) ?? 0) + 1);
+  }
+
+  samples(): string[] {
+    return [...this.#counts].map(([labels, count]) => `{${labels}} ${count}`);
+  }
 }
 
-/** Counts events and adds up their values, separately for each combination of labels. */
-export class Tally {
-  readonly #bounds: readonly number[];
-  readonly #series = new Map<string, Series>();
+/** Counts durations by labels, which may be empty. A bucket counts the durations up to its bound. */
+export class Histogram {
+  readonly #series = new Map<string, { buckets: { bound: number; count: number }[]; sum: number }>();
 
-  /** `bounds` are the upper bounds of a histogram's buckets, in ascending order. A counter has no bounds. */
-  constructor(bounds: readonly number[] = []) {
-    this.#bounds = bounds;
-  }
-
-  /** Counts `by` events with this value. If `by` is 0, only creates the samples, so that they exist from the start. */
-  add(labels: Labels = {}, value = 0, by = 1): this {
-    const key = Object.values(labels).join(' ');
-    const buckets = this.#bounds.map((bound) => ({ bound, count: 0 }));
-    const series = this.#series.get(key) ?? { labels, buckets, count: 0, sum: 0 };
-    this.#series.set(key, series);
-    for (const bucket of series.buckets) if (value <= bucket.bound) bucket.count += by;
-    series.count += by;
-    series.sum += value;
-    return this;
-  }
-
-  /** Returns the sample lines: the histogram of the values if there are bounds, and the number of events otherwise. */
-  samples(name: string): string {
-    let text = '';
-    for (const { labels, buckets, count, sum } of this.#series.values()) {
-      if (buckets.length === 0) {
-        text += sample(name, labels, count);
-        continue;
-      }
-      for (const bucket of [...buckets, { bound: '+Inf', count }]) {
-        text += sample(`${name}_bucket`, { ...labels, le: String(bucket.bound) }, bucket.count);
-      }
-      text += sample(`${name}_sum`, labels, sum) + sample(`${name}_count`, labels, count);
+  add(labels: string, seconds: number): void {
+    let series = this.#series.get(labels);
+    if (series === undefined) {
+      series = { buckets: bounds.map((bound) => ({ bound, count: 0 })), sum: 0 };
+      this.#series.set(labels, series);
     }
-    return text;
+    for (const bucket of series.buckets) if (seconds <= bucket.bound) bucket.count++;
+    series.sum += seconds;
   }
-}
 
-function sample(name: string, labels: Labels, value: number): string {
-  const pairs = Object.entries(labels).map(([label, content]) => `${label}="${content}"`);
-  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
+  samples(): string[] {
+    return [...this.#series].flatMap(([labels, { buckets, sum }]) => {
+      const prefix = labels === '' ? '' : `${labels},`;
+      const lines = buckets.map(({ bound, count }) => {
+        return `_bucket{${prefix}le="${bound === Infinity ? '+Inf' : bound}"} ${count}`;
+      });
+      return [...lines, `_sum{${labels}} ${sum}`, `_count{${labels}} ${buckets.at(-1)?.count ?? 0}`];
+    });
+  }
 }

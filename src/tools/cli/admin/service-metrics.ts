@@ -1,73 +1,50 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import type { CommitMessage, RequestMessage } from '../../../core/model/diagnostics.ts';
-import type { PlantStore } from '../../../core/plant-store.ts';
 import { openConnections } from '../../../http/node/connections.ts';
 import { isDiskFull } from '../advice.ts';
-import { isRejectedInput } from '../output/log.ts';
-import { Tally } from './metrics.ts';
-import type { Metric } from './metrics.ts';
+import { Counter, formatMetric, Histogram } from './metrics.ts';
 
-/** The upper bounds of the histogram buckets for durations, in seconds. */
-const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** The upper bounds of the histogram buckets for the number of writes in a commit. A commit has at most 1000 writes. */
-const writeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
-
-const storageFailures: ReadonlySet<string | undefined> = new Set(['storage_unavailable', 'storage_unsupported']);
-
-/** Collects metrics from diagnostics channels and from the server's events until the process ends. */
-export function collectServiceMetrics(server: Server, store: PlantStore): () => Metric[] {
-  const [requests, errors, durations] = [new Tally(), new Tally(), new Tally(durationBounds)];
-  const [commitWrites, commitDurations] = [new Tally(writeBounds), new Tally(durationBounds)];
-  const storageErrors = new Tally().add({ operation: 'commit' }, 0, 0).add({ operation: 'list' }, 0, 0);
-  let [incomplete, rejected, dropped, evicted, isFull] = [0, 0, 0, 0, 0];
+/**
+ * Collects metrics from diagnostics channels until the process ends. The returned function formats them. `isUp` is
+ * whether the storage works, if this is known.
+ */
+export function collectServiceMetrics(server: Server): (isUp: boolean | undefined) => string {
+  const [requests, durations, commits] = [new Counter(), new Histogram(), new Histogram()];
+  let [storageErrors, isFull] = [0, false];
 
   subscribe('tracing:plant-store:request:asyncEnd', (message) => {
-    const { operation = 'none', status, code, user, durationMs, isComplete } = message as RequestMessage;
-    requests.add({ operation, status: String(status) });
-    durations.add({ operation }, durationMs / 1000);
-    if (code !== undefined) errors.add({ code });
-    if (!isComplete) incomplete++;
+    const { operation = 'none', status, code, user, durationMs } = message as RequestMessage;
+    requests.add(`operation="${operation}",status="${status}"${code === undefined ? '' : `,code="${code}"`}`);
+    durations.add(`operation="${operation}"`, durationMs / 1000);
     // A request without a user did not use the storage: it failed because the tokens file could not be read.
-    if (operation === 'getPlants' && user !== undefined && storageFailures.has(code)) {
-      storageErrors.add({ operation: 'list' });
-    }
+    if (user !== undefined && code?.startsWith('storage_')) storageErrors++;
   });
   subscribe('tracing:plant-store:commit:asyncEnd', (message) => {
-    const { writes, durationMs, error } = message as CommitMessage;
-    commitWrites.add({}, writes);
-    commitDurations.add({}, durationMs / 1000);
-    isFull = Number(isDiskFull(error));
-    if (storageFailures.has(error?.code)) storageErrors.add({ operation: 'commit' });
+    const { durationMs, error } = message as CommitMessage;
+    commits.add('', durationMs / 1000);
+    isFull = isDiskFull(error);
   });
-  server.on('clientError', (error) => {
-    if (isRejectedInput(error)) rejected++;
-  });
-  server.on('drop', () => dropped++);
-  server.on('connectionEvicted', () => evicted++);
 
-  const http = (type: Metric[0], name: string, help: string, value: Metric[3]): Metric => {
-    return [type, `plant_store_http_${name}`, help, value];
+  const value = (number: number | boolean): string[] => [` ${Number(number)}`];
+  return (isUp) => {
+    const [open, max] = [value(openConnections(server).size), value(server.maxConnections)];
+    const [up, full] = [isUp === undefined ? [] : value(isUp), value(isFull)];
+    const seconds = 'Time from the request header to the end of the response.';
+    return [
+      formatMetric('counter', 'plant_store_http_requests_total', 'Requests.', requests.samples()),
+      formatMetric('histogram', 'plant_store_http_request_duration_seconds', seconds, durations.samples()),
+      formatMetric('gauge', 'plant_store_http_open_connections', 'Open connections of the public port.', open),
+      formatMetric('gauge', 'plant_store_http_max_connections', 'Maximum number of open connections.', max),
+      formatMetric('histogram', 'plant_store_commit_duration_seconds', 'Time of a commit.', commits.samples()),
+      formatMetric('gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', up),
+      formatMetric(
+        'counter',
+        'plant_store_storage_errors_total',
+        'Requests that failed because of the storage.',
+        value(storageErrors),
+      ),
+      formatMetric('gauge', 'plant_store_storage_full', 'Whether the last commit found the disk full, 1 or 0.', full),
+    ].join('');
   };
-  return () => [
-    http('counter', 'requests_total', 'Requests by operation and status.', requests),
-    http(
-      'histogram',
-      'request_duration_seconds',
-      'Time from the request header to the end of the response.',
-      durations,
-    ),
-    http('counter', 'errors_total', 'Error responses by error code.', errors),
-    http('counter', 'incomplete_responses_total', 'Responses that were not sent completely.', incomplete),
-    http('counter', 'rejected_total', 'Requests that node:http rejected, such as invalid HTTP.', rejected),
-    http('counter', 'dropped_connections_total', 'Connections closed at once because too many were open.', dropped),
-    http('counter', 'evicted_connections_total', 'Connections closed to make room for new ones.', evicted),
-    http('gauge', 'open_connections', 'Open connections of the public port.', openConnections(server).size),
-    http('gauge', 'max_connections', 'Maximum number of open connections.', server.maxConnections),
-    ['histogram', 'plant_store_commit_writes', 'Writes per commit.', commitWrites],
-    ['histogram', 'plant_store_commit_duration_seconds', 'Time of a commit to the storage.', commitDurations],
-    ['counter', 'plant_store_storage_errors_total', 'Failures of the storage, by operation.', storageErrors],
-    ['gauge', 'plant_store_storage_full', 'Whether the last commit failed because the disk is full, 1 or 0.', isFull],
-    ['gauge', 'plant_store_pending_writes', 'Pending writes.', store.pendingWrites],
-  ];
 }

@@ -94,7 +94,7 @@ export async function run(args: string[]): Promise<number> {
     trustedProxies,
   };
   const server = createServerFor(addDocs(createRequestListener(store, options)));
-  const adminServer = config.admin === undefined ? undefined : createAdminServer(server, store, readiness);
+  const adminServer = config.admin === undefined ? undefined : createAdminServer(server, readiness);
   try {
     logEvents(server, log);
     const url = await listen(server, config.address);

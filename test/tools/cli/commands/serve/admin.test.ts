@@ -65,32 +65,21 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.ok(stalled.filter(({ socket }) => !socket.destroyed).length >= 6);
   });
 
-  it('counts requests, errors, commits and connections, without showing users, tokens or paths', async (t) => {
+  it('counts requests, commits and connections, without showing users, tokens or paths', async (t) => {
     const { cwd, server, token, call, create, adminUrl } = await start(t);
     for (const id of [1, 1]) await create(id);
     for (const target of ['/plants', '/secret-path']) await call('GET', target);
-    const garbage = await RawConnection.open(t, server.port);
-    garbage.send('garbage\r\n\r\n');
-    await garbage.untilClosed();
-    const text = await eventually(async () => {
-      const [, metrics] = await get(`${adminUrl}/metrics`);
-      assert.match(metrics, /^plant_store_http_rejected_total 1$/m);
-      return metrics;
-    });
+    const [, text] = await get(`${adminUrl}/metrics`);
     for (const line of [
       'plant_store_http_requests_total{operation="createPlant",status="200"} 1',
-      'plant_store_http_requests_total{operation="createPlant",status="400"} 1',
+      'plant_store_http_requests_total{operation="createPlant",status="400",code="id_taken"} 1',
       'plant_store_http_requests_total{operation="getPlants",status="200"} 1',
-      'plant_store_http_requests_total{operation="none",status="404"} 1',
+      'plant_store_http_requests_total{operation="none",status="404",code="route_not_found"} 1',
       'plant_store_http_request_duration_seconds_count{operation="createPlant"} 2',
-      'plant_store_http_errors_total{code="id_taken"} 1',
-      'plant_store_http_errors_total{code="route_not_found"} 1',
-      'plant_store_commit_writes_sum 2',
       'plant_store_commit_duration_seconds_bucket{le="+Inf"} 2',
-      'plant_store_pending_writes 0',
       'plant_store_storage_up 1',
       'plant_store_storage_full 0',
-      'plant_store_storage_errors_total{operation="commit"} 0',
+      'plant_store_storage_errors_total 0',
     ]) {
       assert.ok(text.includes(`\n${line}\n`), `${line} is not in ${text}`);
     }
@@ -98,7 +87,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     await rm(join(cwd, 'plants.db'));
     await create(2);
     const [, afterFailure] = await get(`${adminUrl}/metrics`);
-    assert.match(afterFailure, /^plant_store_storage_errors_total\{operation="commit"\} 1$/m);
+    assert.match(afterFailure, /^plant_store_storage_errors_total 1$/m);
     assert.equal(await server.stop(), 0);
     if (hasProgram(t, 'promtool')) assert.equal(await checkMetrics(text), '');
   });
