@@ -6,7 +6,7 @@ import type { ServiceListener } from '../../../http/node/listener.ts';
 import { splitTarget } from '../../../http/routes.ts';
 import { UsageError } from '../command.ts';
 import { installCommand } from '../package.ts';
-import { contentSecurityPolicy, css, html, startScript } from './page.ts';
+import { contentSecurityPolicy, html, startScript } from './page.ts';
 
 /**
  * Returns a function that adds the documentation page to a listener. The page is Swagger UI at `/docs`, with or without
@@ -20,11 +20,9 @@ export function createDocs(source: string, basePath: string): (listener: Service
   const asset = (name: string): Buffer => readFileSync(join(folder, name));
   const files = new Map<string, [mediaType: string, body: string | Buffer]>([
     ['/docs', ['text/html; charset=utf-8', html]],
-    ['/docs/page.css', ['text/css; charset=utf-8', css]],
     ['/docs/start.js', ['text/javascript; charset=utf-8', startScript]],
     ['/docs/swagger-ui-bundle.js', ['text/javascript; charset=utf-8', asset('swagger-ui-bundle.js')]],
     ['/docs/swagger-ui.css', ['text/css; charset=utf-8', asset('swagger-ui.css')]],
-    ['/docs/icon.png', ['image/png', asset('favicon-32x32.png')]],
   ]);
   const send = ({ method = '', url = '' }: IncomingMessage, response: ServerResponse): boolean => {
     if (method !== 'GET' && method !== 'HEAD') return false;
@@ -32,16 +30,13 @@ export function createDocs(source: string, basePath: string): (listener: Service
     const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
     const [mediaType, body] = files.get(path) ?? [];
     if (mediaType === undefined || body === undefined) return false;
-    const headers = {
+    response.writeHead(200, {
       'Content-Type': mediaType,
-      'Content-Length': Buffer.byteLength(body),
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': contentSecurityPolicy,
       'Referrer-Policy': 'no-referrer',
-      // Files are cached only briefly, because a new release serves its files at the same paths.
-      'Cache-Control': 'max-age=600',
-    };
-    response.writeHead(200, headers).end(body);
+    });
+    response.end(body);
     return true;
   };
   return (listener) => (request, response) => {

@@ -5,9 +5,8 @@ export const html = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Plant Store</title>
-    <link rel="icon" type="image/png" href="docs/icon.png">
+    <link rel="icon" href="data:,">
     <link rel="stylesheet" href="docs/swagger-ui.css">
-    <link rel="stylesheet" href="docs/page.css">
   </head>
   <body>
     <div id="swagger-ui"></div>
@@ -16,17 +15,6 @@ export const html = `<!doctype html>
     <script src="docs/start.js"></script>
   </body>
 </html>
-`;
-
-/**
- * Hides parts that would make the page very long on a phone, such as error bodies, which are the same for all errors.
- */
-export const css = `.swagger-ui .opblock-tag,
-.swagger-ui .response-col_links,
-.swagger-ui .headers-wrapper,
-.swagger-ui .response:not([data-code='200']) :is(.response-controls, .model-example) {
-  display: none;
-}
 `;
 
 /** Because `validatorUrl` is null, Swagger UI does not send the OpenAPI document to a validator on another host. */

@@ -24,8 +24,6 @@ async function startProxy(t: HasAfter, port: number): Promise<string> {
   return `http://127.0.0.1:${await listen(t, proxy)}/garden`;
 }
 
-const phone = { width: 390, height: 900 };
-
 /** A page, with its errors and requests. */
 interface Observed {
   readonly page: Page;
@@ -51,7 +49,7 @@ async function openPage(t: TestContext, url: string): Promise<Observed | undefin
   // Chromium cannot use its sandbox when it runs as root.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   t.after(() => browser.close());
-  const page = await browser.newPage({ viewport: phone });
+  const page = await browser.newPage();
   const complaints: string[] = [];
   const requests: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
@@ -90,7 +88,7 @@ async function execute(operation: Locator, field?: { selector: string; text: str
 }
 
 describe('the page of serve --docs in Chromium', { timeout: 120_000 }, () => {
-  it('creates, lists and deletes a plant on a phone, behind a proxy that removes a prefix', async (t) => {
+  it('creates, lists and deletes a plant behind a proxy that removes a prefix', async (t) => {
     const url = await startProxy(t, await startDocsService(t, { basePath: '/garden' }));
     const observed = await openPage(t, `${url}/docs`);
     if (observed === undefined) return;
@@ -120,10 +118,6 @@ describe('the page of serve --docs in Chromium', { timeout: 120_000 }, () => {
     const field = { selector: '.parameters input', text: '9007199254740993' };
     assert.deepEqual(await execute(remove, field), ['204', '']);
 
-    // Response headers and error bodies are hidden.
-    const responses = page.locator('.responses-table .response[data-code]');
-    assert.equal(await responses.locator('.headers-wrapper:visible').count(), 0);
-    assert.equal(await responses.locator('.model-example:visible').count(), 2);
     assert.deepEqual(complaints, []);
     assert.deepEqual(
       requests.filter((request) => request.includes('/plants')),
@@ -133,6 +127,5 @@ describe('the page of serve --docs in Chromium', { timeout: 120_000 }, () => {
       requests.filter((request) => !request.includes(` ${url}/`)),
       [],
     );
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), phone.width);
   });
 });
