@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { errorTable, PlantStoreError } from '../../core/model/errors.ts';
 import { parseExactJson } from '../../core/model/exact-json.ts';
 import { parseNewPlant } from '../../core/model/plant.ts';
@@ -41,29 +40,27 @@ export async function* readLines(
   if (rest.length > 0) yield [lineOf(rest)];
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. If the line is blank,
  * returns `undefined`. If the line is not a valid plant, returns a sentence that describes the problem.
  */
-export function parsePlantLine({ number, bytes }: Line): OwnedPlant | string | undefined {
+export function parsePlantLine({ bytes }: Line): OwnedPlant | string | undefined {
   if (bytes === undefined) return `it has more than ${maxLineBytes} bytes.`;
-  if (!isUtf8(bytes)) return 'it is not UTF-8.';
-  const decoded = bytes.toString('utf8');
-  // Some programs write U+FEFF, a byte order mark, at the start of a file.
-  const text = number === 1 ? decoded.replace(/^\uFEFF/, '') : decoded;
-  if (/^\s*$/.test(text)) return undefined;
   try {
+    // The decoder omits U+FEFF, a byte order mark, which some programs write at the start of a file.
+    const text = decoder.decode(bytes);
+    if (text.trim() === '') return undefined;
     const value = parseExactJson(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return 'it is not an object with user, id, name and, optionally, tag.';
     }
     const { user } = value as { user?: unknown };
-    if (user === undefined) return 'user is required.';
     if (!isUser(user)) return errorTable.invalid_user.message;
     return { user, plant: parseNewPlant(value) };
   } catch (error) {
-    if (error instanceof PlantStoreError) return error.message;
-    if (error instanceof SyntaxError || error instanceof RangeError) return 'it is not JSON, or nests too deep.';
-    throw error;
+    // The cause of any other error is that the line is not UTF-8, is not JSON, or nests too deep.
+    return error instanceof PlantStoreError ? error.message : 'it is not JSON in UTF-8, or nests too deep.';
   }
 }

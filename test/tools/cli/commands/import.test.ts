@@ -66,7 +66,7 @@ describe('plant-store import', { concurrency: 4 }, () => {
       ['{"id":1,"name":"x"}', 'user'],
       ['{"user":"","id":1,"name":"x"}', 'user'],
       ['{"user":"ada","id":9223372036854775808,"name":"x"}', 'id'],
-      [Buffer.from('{"user":"ada","id":1,"name":"\xff"}', 'latin1'), 'UTF-8'],
+      [Buffer.from('{"user":"ada","id":1,"name":"\xff"}', 'latin1'), 'JSON'],
       [`{"user":"ada","id":1,"name":"${'x'.repeat(1_048_576)}"}`, '1048576'],
     ];
     const cwd = await temporaryFolder(t);
