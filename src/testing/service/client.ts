@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { NotRun, send } from './exchange.ts';
 import type { Exchange, TestRequest } from './exchange.ts';
 import type { ServiceTestOptions, ServiceTokens } from './options.ts';
@@ -23,27 +24,28 @@ export const interruption: AbortController = new AbortController();
 
 /** Sends requests with one token, and records the ids of the plants that these requests may have created. */
 export class User {
-  readonly #client: Client;
+  readonly #send: (request: TestRequest) => Promise<Exchange>;
   readonly #token: string | undefined;
   readonly #ids = new Set<bigint>();
 
-  constructor(client: Client, token?: string) {
-    this.#client = client;
+  constructor(send: (request: TestRequest) => Promise<Exchange>, token?: string) {
+    this.#send = send;
     this.#token = token;
   }
 
   /** Sends a request. `line` is the method and the target, such as `GET /plants`. */
-  send(line: string, parts: { body?: TestRequest['body']; headers?: ReplacedHeaders } = {}): Promise<Exchange> {
+  send(
+    line: string,
+    { body, headers = {} }: { body?: TestRequest['body']; headers?: ReplacedHeaders } = {},
+  ): Promise<Exchange> {
     const [method = '', target = ''] = line.split(' ');
     const all: ReplacedHeaders = {
-      ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
-      ...(parts.body !== undefined && { 'content-type': 'application/json' }),
-      ...parts.headers,
+      authorization: this.#token && `Bearer ${this.#token}`,
+      'content-type': body === undefined ? undefined : 'application/json',
+      ...headers,
     };
-    const headers = Object.fromEntries(
-      Object.entries(all).filter((entry): entry is [string, string] => entry[1] != null),
-    );
-    return this.#client.send({ method, target, headers, body: parts.body });
+    const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return this.#send({ method, target, headers: Object.fromEntries(given), body });
   }
 
   /** Sends a body to POST /plants. The server might store a plant under one of `ids`, correctly or by mistake. */
@@ -79,63 +81,39 @@ export class User {
   }
 }
 
-/** Sends the requests of all tests. The ids are random, so the tests do not affect the plants that the users have. */
+function newMarker(): string {
+  return `test-${randomInt(2 ** 47).toString(36)}`;
+}
+
+/** The users of the tests. Ids and names are random, so the tests do not affect the plants that the users have. */
 export class Client {
   readonly tokens: ServiceTokens;
   baseUrl = '';
   readonly a: User;
   readonly b: User;
-  readonly anonymous: User = new User(this);
-  /** The method, the OpenAPI path and the status of each response so far, such as `delete /plants/{id} 204`. */
-  readonly observed: Set<string> = new Set<string>();
-  /** The number of consecutive tests that ended because a request timed out. */
-  unanswered = 0;
-  /** Ids that user A already had before the tests. */
-  readonly taken: Set<bigint> = new Set<bigint>();
-  readonly #reader: User | undefined;
-  readonly #fetch: (request: Request) => Promise<Response>;
-  readonly #random: bigint;
-  #nextId: bigint;
-  #nextLargeId: bigint;
-  #testNumber = 0;
-  #nameNumber = 0;
+  readonly anonymous: User;
+  readonly #reader: User;
+  /** The names of the current test's plants start with this. */
+  marker: string = newMarker();
+  #nextId: bigint = 2n ** 44n + BigInt(randomInt(2 ** 47));
+  #nextLargeId: bigint = 2n ** 60n + BigInt(randomInt(2 ** 47)) * doubleSpacing + 1n;
+  #nextName = 0;
 
   constructor({ tokens, fetch: given = fetch }: Pick<ServiceTestOptions, 'tokens' | 'fetch'>) {
+    const deliver = async (request: TestRequest): Promise<Exchange> => {
+      if (interruption.signal.aborted && request.method !== 'DELETE') throw new NotRun('The run was interrupted.');
+      return send(given, this.baseUrl, request);
+    };
     this.tokens = tokens;
-    this.#fetch = given;
-    this.a = new User(this, tokens.a);
-    this.b = new User(this, tokens.b);
-    this.#reader = tokens.readOnly === undefined ? undefined : new User(this, tokens.readOnly);
-    const [random = 0n] = crypto.getRandomValues(new BigUint64Array(1));
-    this.#random = random;
-    this.#nextId = 2n ** 44n + (random % 2n ** 51n);
-    this.#nextLargeId = 2n ** 60n + (random % 2n ** 51n) * doubleSpacing + 1n;
-  }
-
-  async send(request: TestRequest): Promise<Exchange> {
-    if (interruption.signal.aborted && request.method !== 'DELETE') throw new NotRun('The run was interrupted.');
-    const exchange = await send(this.#fetch, this.baseUrl, request);
-    const path = request.target.replace(/\?.*/s, '').replace(/^\/plants\/[^/]+$/, '/plants/{id}');
-    this.observed.add(`${request.method.toLowerCase()} ${path} ${exchange.status}`);
-    return exchange;
-  }
-
-  /** Whether requests go over the network to `baseUrl`. */
-  get isRemote(): boolean {
-    return this.#fetch === fetch;
-  }
-
-  get marker(): string {
-    return `test-${this.#random.toString(36)}-${this.#testNumber}-`;
-  }
-
-  beginTest(): void {
-    this.#testNumber++;
+    this.a = new User(deliver, tokens.a);
+    this.b = new User(deliver, tokens.b);
+    this.anonymous = new User(deliver);
+    this.#reader = new User(deliver, tokens.readOnly);
   }
 
   /** Returns the user of the read-only token. Throws a NotRun if there is no such token. */
   readOnly(): User {
-    if (this.#reader === undefined) throw new NotRun('This test needs a read-only token.');
+    if (this.tokens.readOnly === undefined) throw new NotRun('This test needs a read-only token.');
     return this.#reader;
   }
 
@@ -148,19 +126,16 @@ export class Client {
   /** Returns an unused id greater than 2^60. A double cannot represent this id or any of the next 254 ids. */
   newLargeId(): bigint {
     this.#nextLargeId += doubleSpacing;
-    return this.#nextLargeId - doubleSpacing;
-  }
-
-  newName(): string {
-    return `${this.marker}${this.#nameNumber++}`;
+    return this.#nextLargeId;
   }
 
   newPlant(id: bigint = this.newId()): NewPlant {
-    return { id, name: this.newName() };
+    return { id, name: `${this.marker} ${this.#nextName++}` };
   }
 
   async cleanUp(): Promise<void> {
-    for (const user of [this.a, this.b, this.#reader]) await user?.cleanUp();
+    for (const user of [this.a, this.b, this.#reader]) await user.cleanUp();
+    this.marker = newMarker();
   }
 }
 

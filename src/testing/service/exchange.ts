@@ -9,33 +9,20 @@ export interface TestRequest {
 /** A request, and the complete response to it. */
 export interface Exchange {
   readonly request: TestRequest;
+  /** 0 if the server did not send a complete response. */
   readonly status: number;
   readonly headers: Headers;
-  /** The body, decoded from UTF-8; empty if there is none. */
+  /** The body, decoded from UTF-8. If the status is 0, the reason why there is no response. */
   readonly text: string;
 }
 
-/** Thrown if a response does not follow a rule. `expected` completes the sentence "The test expects …". */
+/** Thrown if a response does not follow a rule. The message completes the sentence "The test expects …". */
 export class Unexpected extends Error {
-  readonly exchange: Exchange | undefined;
-  readonly received: string;
+  readonly exchange: Exchange;
 
-  constructor(expected: string, exchange?: Exchange, received = '') {
+  constructor(expected: string, exchange: Exchange) {
     super(expected);
     this.exchange = exchange;
-    this.received = received;
-  }
-}
-
-/** Thrown if the server did not send a complete response. The message states what happened instead. */
-export class NoResponse extends Error {
-  readonly request: TestRequest;
-  readonly isTimeout: boolean;
-
-  constructor(message: string, request: TestRequest, isTimeout = false) {
-    super(message);
-    this.request = request;
-    this.isTimeout = isTimeout;
   }
 }
 
@@ -61,20 +48,20 @@ export async function send(
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer());
     return { request, status: response.status, headers: response.headers, text };
   };
+  const answered = attempt().catch((error: unknown) => {
+    if (isUnprocessed(error)) return attempt();
+    throw error;
+  });
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+  });
   try {
-    const answered = attempt().catch((error: unknown) => {
-      if (isUnprocessed(error)) return attempt();
-      throw error;
-    });
-    const late = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => {
-        reject(signal.reason as Error);
-      });
-    });
     return await Promise.race([answered, late]);
   } catch (error) {
-    const text = signal.aborted ? `no complete response within ${timeoutMs / 1000} s` : reason(error);
-    throw new NoResponse(text, request, signal.aborted);
+    const none = { request, status: 0, headers: new Headers(), text: rootCause(error).message };
+    throw new Unexpected(`a complete response within ${timeoutMs / 1000} s`, none);
   }
 }
 
@@ -83,15 +70,12 @@ export async function send(
  * §8.7), as nginx does after 1000 requests. `fetch` reports this error code only if the guarantee applies.
  */
 function isUnprocessed(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return (
-    cause instanceof Error && 'code' in cause && cause.code === 'UND_ERR_INFO' && cause.message.includes('"GOAWAY"')
-  );
+  const { code, message } = rootCause(error);
+  return code === 'UND_ERR_INFO' && message.includes('"GOAWAY"');
 }
 
 /** Returns why `fetch` failed. The message of its error is always "fetch failed". */
-function reason(error: unknown): string {
+function rootCause(error: unknown): { message: string; code?: unknown } {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause];
-  return first instanceof Error ? first.message : String(first);
+  return cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error);
 }

@@ -20,7 +20,7 @@ export interface ServerContext {
 export interface ServiceTestOptions {
   /** The base URL of the server, or a function that starts the server and returns the URL. */
   url: string | ((t: ServerContext) => string | Promise<string>);
-  /** Tokens of two different users. They may have plants, at most 10,000 each. */
+  /** Tokens of two users that have no other purpose. */
   tokens: ServiceTokens;
   /** Sends a request; default the global `fetch`. Another function can handle requests in this process. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;

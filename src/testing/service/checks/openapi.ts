@@ -1,4 +1,3 @@
-import type { Client } from '../client.ts';
 import type { Exchange } from '../exchange.ts';
 import { expect, expectJson, expectStatus, fieldsOf } from '../expect.ts';
 import type { Check, Checks } from '../expect.ts';
@@ -15,17 +14,17 @@ function valueAt(document: unknown, path: string): unknown {
 }
 
 /** Returns a check that reads the OpenAPI document. It sends no token, because the document is public. */
-function reads(check: (at: (path: string) => unknown, exchange: Exchange, client: Client) => unknown): Check {
+function reads(check: (at: (path: string) => unknown, exchange: Exchange) => unknown): Check {
   return async (c) => {
     const exchange = await expectStatus(c.anonymous.send('GET /openapi.json'), 200);
     const document = expectJson(exchange);
-    await check((path) => valueAt(document, path), exchange, c);
+    await check((path) => valueAt(document, path), exchange);
   };
 }
 
 const newPlant = 'paths /plants post requestBody content application/json schema';
 
-/** Tests of GET /openapi.json. The last one compares the document with the responses to all other tests. */
+/** Tests of GET /openapi.json. */
 export const openApiChecks: Checks = {
   'openapi-info MUST serve an OpenAPI 3.1.0 document with the title, version and licence': reads((at, exchange) => {
     const expected = {
@@ -37,10 +36,12 @@ export const openApiChecks: Checks = {
     for (const [path, value] of Object.entries(expected)) expect(at(path) === value, exchange, `"${value}" at ${path}`);
   }),
   'openapi-operations MUST describe POST /plants, GET /plants and DELETE /plants/{id}': reads((at, exchange) => {
-    for (const operation of ['/plants post 200', '/plants get 200', '/plants/{id} delete 204']) {
-      const [path, method, status] = operation.split(' ');
-      const response = at(`paths ${path} ${method} responses ${status}`);
-      expect(response !== undefined, exchange, `the status ${status} of ${method} ${path}`);
+    for (const operation of [
+      '/plants post responses 200',
+      '/plants get responses 200',
+      '/plants/{id} delete responses 204',
+    ]) {
+      expect(at(`paths ${operation}`) !== undefined, exchange, operation);
     }
   }),
   'openapi-authentication MUST describe HTTP bearer authentication': reads((at, exchange) => {
@@ -64,20 +65,5 @@ export const openApiChecks: Checks = {
     const isRequired = Array.isArray(required) && required.toSorted().join() === 'id,name';
     const isRight = isRequired && type === 'integer' && format === 'int64';
     expect(isRight, exchange, 'required id and name, and an id of format int64');
-  }),
-  'openapi-statuses MUST describe every status of its operations in this run': reads((at, exchange, c) => {
-    for (const each of c.observed) {
-      const [method = '', path = '', status = ''] = each.split(' ');
-      const operation = at(`paths ${path} ${method}`);
-      // A response to an unknown path or method does not belong to any operation.
-      if (operation === undefined) continue;
-      const responses = fieldsOf(fieldsOf(operation)['responses']);
-      const isDescribed = [status, `${status.charAt(0)}XX`, 'default'].some((key) => key in responses);
-      expect(
-        isDescribed,
-        exchange,
-        `the status ${status} of ${method.toUpperCase()} ${path}, which it has responded with`,
-      );
-    }
   }),
 };

@@ -10,9 +10,9 @@ import { checkVariables, readVariable } from '../environment.ts';
 export const help = `Usage: plant-store check URL --token A --token B [OPTIONS]
 
 Tests whether the server at URL implements the Plant Store interface. A and B
-are bearer tokens of two different users. For both users, the tests create
-plants and delete them again. They do not change plants that the
-users already have.
+are bearer tokens of two different users that have no other purpose. For both
+users, the tests create plants with random ids and with the ids 0, -2^63 and
+2^63-1, and delete them again.
 
 Options:
   --token TOKEN             a bearer token; give the option twice

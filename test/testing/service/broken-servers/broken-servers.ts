@@ -10,3 +10,8 @@ export const brokenServers: BrokenServers = {
   ...brokenIsolations,
   ...brokenProtocols,
 };
+
+/** Returns the id of the check that must fail, with which the key of a broken server begins. */
+export function checkOf(key: string): string {
+  return key.slice(0, key.indexOf(' '));
+}

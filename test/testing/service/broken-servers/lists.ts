@@ -39,7 +39,7 @@ export const brokenLists: BrokenServers = {
     const link = '</plants?limit=1&after=9223372036854775807>; rel="next"';
     return isFull && !headers.has('link') ? { headers: { link } } : {};
   }),
-  'link-parameters forgets the limit in Link': onResponse(({ headers }) => ({
+  'link-next forgets the limit in Link': onResponse(({ headers }) => ({
     headers: { link: headers.get('link')?.replace(/limit=\d+&/, '') ?? null },
   })),
   'create-visible serves an old list': (send) => {

@@ -7,20 +7,11 @@ function onChallenge(status: number, challenge: string): Break {
   return onStatus(status, { headers: { 'www-authenticate': challenge } });
 }
 
-/** The tests of the integer of an Error that other broken servers do not fail. */
-const codes = ['id-taken', 'missing-credentials', 'invalid-token', 'insufficient-scope', 'route-not-found'].concat([
-  'plant-not-found',
-  'method-not-allowed',
-]);
-
 /** Servers with faults in credentials, the order of checks, errors, methods, headers or the OpenAPI document. */
 export const brokenProtocols: BrokenServers = {
   'auth-challenge sends no WWW-Authenticate': onHeader('www-authenticate', null),
-  'auth-realm has another realm': onChallenge(401, 'Bearer realm="api"'),
-  'auth-challenge challenges for Basic credentials': onChallenge(401, 'Basic realm="plants"'),
   'auth-invalid-token never sends invalid_token': onChallenge(401, 'Bearer realm="plants"'),
   'auth-missing-no-error always sends invalid_token': onChallenge(401, 'Bearer realm="plants", error="invalid_token"'),
-  'auth-missing responds with 403 instead of 401': onStatus(401, { status: 403, text: error(40301) }),
   'scope-write responds with 401 instead of 403': onStatus(403, { status: 401, text: error(40102) }),
   'scope-challenge does not name the scope': onChallenge(403, 'Bearer realm="plants", error="insufficient_scope"'),
   'scope-write lets a read-only token write': onCredentials('ada-reads', 'ada'),
@@ -36,43 +27,23 @@ export const brokenProtocols: BrokenServers = {
   'order-credentials checks the body before the credentials': onResponse(({ status }, { headers }) =>
     status === 401 && headers['content-type'] === 'text/plain' ? { status: 400, text: error(40007) } : {},
   ),
-  'error-no-leak repeats the token in an error': onResponse(({ status }, { headers }) => {
-    const message = `Unknown: ${headers['authorization'] ?? ''}`;
-    return status === 401 ? { text: JSON.stringify({ error: 40102, message }) } : {};
-  }),
   'error-body sends the integer of an error as a string': onText(/^\{"error":(\d+)/, '{"error":"$1"'),
-  'error-body sends problem details': onResponse(({ status }) =>
-    status >= 400 ? { headers: { 'content-type': 'application/problem+json' } } : {},
-  ),
   'error-body numbers errors freely': onText(/^\{"error":\d+/, '{"error":7'),
-  ...Object.fromEntries(
-    codes.map((name) => [
-      `code-${name} numbers the error differently`,
-      onText(/^\{"error":(\d{3})\d\d/, '{"error":$199'),
-    ]),
-  ),
-  'error-body sends empty messages': onText(/"message":"[^"]*"\}$/, '"message":""}'),
+  'error-integers numbers some errors differently': onText(/^\{"error":40402/, '{"error":40499'),
   'error-unknown-path serves any path': onTarget(/^\/plants\/$/, '/plants'),
   'method-405 responds with 404 to an unsupported method': onStatus(405, { status: 404, text: error(40401) }),
-  'method-allow sends no Allow': onStatus(405, { headers: { allow: null } }),
+  'method-405 sends no Allow': onStatus(405, { headers: { allow: null } }),
   'head-list does not support HEAD': onMethod('HEAD', { status: 405 }),
-  'head-headers sends other headers to HEAD': onMethod('HEAD', { headers: { 'content-type': 'text/plain' } }),
   'head-list sends 0 to HEAD': onMethod('HEAD', { headers: { 'content-length': '0' } }),
   'options responds to OPTIONS with 200': onMethod('OPTIONS', { status: 200 }),
   'options requires credentials for OPTIONS': onResponse((_, { method, headers }) =>
     method === 'OPTIONS' && !('authorization' in headers) ? { status: 401 } : {},
   ),
   'header-no-store sends no Cache-Control': onHeader('cache-control', null),
-  'header-nosniff sends no X-Content-Type-Options': onHeader('x-content-type-options', null),
-  'header-content-type declares JSON as text': onHeader('content-type', 'text/plain'),
-  'header-no-cookies sets a cookie': onHeader('set-cookie', 'session=1'),
-  'header-204-no-length sends a Content-Length with a 204': onStatus(204, { headers: { 'content-length': '0' } }),
   'openapi-info has no OpenAPI document': onTarget('/openapi.json', '/swagger.json'),
   'openapi-info describes itself in another version': onText('"openapi":"3.1.0"', '"openapi":"3.0.3"'),
-  'openapi-info has another title': onText('OpenAPI Plant Store', 'Plants'),
   'openapi-operations does not describe DELETE': onText('"delete":', '"x-delete":'),
   'openapi-authentication does not describe it': onText('"scheme":"bearer"', '"scheme":"basic"'),
   'openapi-limit describes limit as a string': onText('"type":"integer","format":"int32"', '"type":"string"'),
   'openapi-new-plant describes ids as int32': onText(/int64/g, 'int32'),
-  'openapi-statuses does not describe a 401': onText(/"401":/g, '"x-401":'),
 };

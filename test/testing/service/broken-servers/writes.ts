@@ -46,13 +46,13 @@ export const brokenWrites: BrokenServers = {
     isCreate(request) ? { headers: { 'content-type': 'application/json', ...headers } } : {},
   ),
   'string-white-space trims strings': onStrings((text) => text.trim()),
-  'string-normalization normalizes strings': onStrings((text) => text.normalize('NFC')),
-  'string-beyond-bmp loses characters beyond U+FFFF': onStrings((text) => text.replace(/[^\0-\uFFFF]/gu, '?')),
+  'string-unicode normalizes strings': onStrings((text) => text.normalize('NFC')),
+  'string-unicode loses characters beyond U+FFFF': onStrings((text) => text.replace(/[^\0-\uFFFF]/gu, '?')),
   'string-markup escapes HTML': onStrings((text) => text.replaceAll('<', '&lt;')),
   'int64-neighbours rounds ids in bodies': onBody(/(?<=^\{"id":)-?\d{1,19}(?=,)/, rounded),
   'int64-delete-exact rounds ids in paths': onTarget(/(?<=^\/plants\/)\d{16,19}$/, rounded),
   'after-exclusive rounds after': onTarget(/(?<=after=)\d{16,19}/, rounded),
-  'link-parameters rounds ids in Link': onResponse(({ headers }) => {
+  'link-next rounds ids in Link': onResponse(({ headers }) => {
     const link = headers.get('link')?.replace(/(?<=after=)\d+/, rounded);
     return link === undefined ? {} : { headers: { link } };
   }),
@@ -67,11 +67,17 @@ export const brokenWrites: BrokenServers = {
     request.method === 'DELETE' && /^\/plants\/-?\d{1,18}$/.test(request.target)
       ? { request, status: 204, headers: new Headers(), text: '' }
       : send(request),
+  'concurrent-linearizable deletes a plant for two concurrent requests': (send) => {
+    const running = new Map<string, ReturnType<typeof send>>();
+    return (request) => {
+      if (request.method !== 'DELETE') return send(request);
+      const sent = running.get(request.target) ?? send(request).finally(() => running.delete(request.target));
+      running.set(request.target, sent);
+      return sent;
+    };
+  },
   'delete-absent responds with 204 to the DELETE of an absent plant': onError(40402, { status: 204, text: '' }),
   'delete-absent sends an HTML page with a 404': onStatus(404, { headers: { 'content-type': 'text/html' } }),
   'delete-invalid-id responds with 404 to an invalid id': onError(40004, { status: 404, text: error(40402) }),
   'delete-invalid-id accepts ids such as 7x': onTarget(/(?<=^\/plants\/\d+)x$/, ''),
-  'delete-with-content refuses the content of a DELETE': onRequest(({ method, body }) =>
-    method === 'DELETE' && body !== undefined ? { target: '/plants/x' } : {},
-  ),
 };

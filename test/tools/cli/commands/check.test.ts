@@ -3,17 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { MemoryStorage } from '../../../../src/index.ts';
 import { callCommand } from '../../../support/call-command.ts';
 import { runCommand, spawnCommand } from '../../../support/command-line.ts';
 import { listenUrl } from '../../../support/listen.ts';
 import type { Finished } from '../../../support/run-program.ts';
 import { authenticateByName, startService } from '../../../support/service.ts';
 import type { Service } from '../../../support/service.ts';
-import { rowOfPlants } from '../../../support/stored-plants.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
-import { createEach } from '../../../support/writes.ts';
 
 const twoTokens = ['--token', 'ada', '--token', 'bob'];
 
@@ -47,7 +44,7 @@ describe('plant-store check', () => {
       stdout,
       /^ +ok \d+ - create-200 MUST respond to a valid POST \/plants with 200 and the Plant, as application\/json$/m,
     );
-    assert.match(stdout, /^# pass 1[12]\d$/m);
+    assert.match(stdout, /^# pass [78]\d$/m);
     for (const count of ['fail', 'skipped', 'todo']) assert.match(stdout, new RegExp(`^# ${count} 0$`, 'm'));
     for (const user of ['ada', 'bob']) assert.deepEqual(await service.store.listPlants(user), []);
   });
@@ -63,10 +60,10 @@ describe('plant-store check', () => {
 
   it('exits with 0 if only a SHOULD fails, and runs only the tests that match --only', async (t) => {
     const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":40499');
-    const args = [url, '--only', 'code-', '--reporter', 'junit'];
+    const args = [url, '--only', 'recommendations ', '--reporter', 'junit'];
     const { code, stdout, stderr } = await check(t, args, { PLANT_STORE_CHECK_TOKENS: ' ada  bob\n' });
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /name="code-plant-not-found SHOULD [^>]* failure="expected: the error 40402/);
+    assert.match(stdout, /name="error-integers SHOULD [^>]* failure="expected: the error 40402/);
     assert.match(stdout, /<skipped type="skipped" message="This test needs a read-only token\."/);
     assert.match(stdout, /<!-- todo 1 -->/);
     assert.doesNotMatch(stdout, /create-200/);
@@ -93,9 +90,6 @@ describe('plant-store check, if the tests cannot be run,', () => {
     const service = await startService(t, {
       authenticate: (token) => (token === 'ada2' ? { user: 'ada' } : authenticateByName(token)),
     });
-    const storage = new MemoryStorage();
-    await storage.commit(createEach(rowOfPlants('bob', 10_001)));
-    const full = await startService(t, { storage });
     const tokens = (a: string, b: string, ...others: string[]): string[] => [
       ...[service.url, '--token', a, '--token', b],
       ...others,
@@ -117,7 +111,6 @@ describe('plant-store check, if the tests cannot be run,', () => {
       [tokens('bob', 'ada-reads'), 'The server does not allow token B to create plants: '],
       [tokens('ada', 'ada2'), 'Both tokens are of the same user: use the tokens of two users.'],
       [tokens('ada', 'bob', '--read-only-token', 'joe'), 'The server refuses the read-only token: '],
-      [[full.url, ...twoTokens], 'The user of token B has more than 10000 plants.'],
     ];
     for (const [args, message] of cases) {
       const { code, stdout, stderr } = await callCommand(['check', ...args], { cwd: '/' });

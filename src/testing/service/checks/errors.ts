@@ -1,0 +1,111 @@
+import { newPlantJson } from '../client.ts';
+import type { NewPlant } from '../client.ts';
+import { expect, expectError, expectMine, expectStatus, inTurn } from '../expect.ts';
+import type { Check, Checks } from '../expect.ts';
+import { failures } from './failures.ts';
+
+/** A request body that is neither JSON nor declared as JSON. */
+const garbage = { body: 'x', headers: { 'content-type': 'text/plain' } };
+
+/** Media types that a server must refuse, including JSON in a charset other than UTF-8. */
+const otherMediaTypes = [
+  ...['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/jsonp'],
+  ...['application/vnd.api+json', 'application/json; charset=latin1', undefined],
+];
+
+/** Returns bodies that are not JSON in UTF-8. Most of them are derived from the JSON of a plant. */
+function malformedJson(plant: NewPlant): (string | Uint8Array<ArrayBuffer>)[] {
+  const json = newPlantJson(plant);
+  const cut = [json.slice(0, -1), `${json}}`, `${json},`, json.replaceAll('"', "'"), json.replace(/\}$/, ',}')];
+  const numbers = ['0', '+'].map((sign) => json.replace(/:(\d+)/, `:${sign}$1`));
+  const latin1 = Uint8Array.from(`{"id":${plant.id},"name":"L\u00f6wenzahn"}`, (character) => character.charCodeAt(0));
+  return ['{', 'id=1', ...cut, `// a comment\n${json}`, ...numbers, latin1];
+}
+
+/** Returns a check that sends a template with `?` replaced by each value, and `<id>` and `<name>` by those of a plant. */
+function refuses(template: string, values: readonly string[]): Check {
+  return async (c, { id, name }) => {
+    for (const value of values) {
+      const body = template.replace('?', value).replaceAll('<id>', String(id)).replaceAll('<name>', name);
+      // A faulty server might store a plant under one of these ids.
+      await expectError(c.a.post(body, id, id + 1n), 400);
+    }
+    await expectMine(c, []);
+  };
+}
+
+export const createFailureChecks: Checks = {
+  'invalid-not-an-object MUST respond with 400 to a body that is not a JSON object': refuses('?', [
+    ...['null', '[]', '"<name>"', '1', 'true', '["id","name"]'],
+  ]),
+  'invalid-missing-id MUST respond with 400 to a NewPlant without an id': refuses('{?"name":"<name>"}', [
+    ...['', '"ID":<id>,', '"__proto__":{"id":<id>},'],
+  ]),
+  'invalid-missing-name MUST respond with 400 to a NewPlant without a name': refuses('{"id":<id>?}', [
+    ...['', ',"tag":"x"', ',"Name":"x"'],
+  ]),
+  'invalid-id-type MUST respond with 400 to an id that is not a number': refuses('{"id":?,"name":"<name>"}', [
+    ...['"<id>"', 'null', 'true', '[<id>]', '{"id":<id>}', '""'],
+  ]),
+  'invalid-id-fraction MUST respond with 400 to an id that is not integral': refuses('{"id":<id>?,"name":"<name>"}', [
+    ...['.5', '.00000000000000000001', '5e-1'],
+  ]),
+  'invalid-name-type MUST respond with 400 to a name that is not a string': refuses('{"id":<id>,"name":?}', [
+    ...['null', '2', 'true', '["x"]', '{"name":"x"}'],
+  ]),
+  'invalid-tag-type MUST respond with 400 to a tag that is not a string': refuses(
+    '{"id":<id>,"name":"<name>","tag":?}',
+    ['null', '2', 'false', '["x"]', '{}'],
+  ),
+  'invalid-text MUST respond with 400 to U+0000 and to unpaired surrogates': refuses('{"id":<id>,"name":"<name>?"}', [
+    ...['\\u0000b', '","tag":"\\u0000', '\\ud800', '\\udc00x', '","tag":"\\udc00\\ud800'],
+  ]),
+  'body-missing MUST respond with 400 to POST /plants without a body': async ({ a }) => {
+    await expectError(a.send('POST /plants', { headers: { 'content-type': 'application/json' } }), 400);
+    await expectError(a.send('POST /plants'), 400);
+  },
+  'body-malformed MUST respond with 400 to a body that is not JSON in UTF-8 [RFC 8259]': ({ a }, plant) =>
+    inTurn(malformedJson(plant), (body) => expectError(a.post(body, plant.id), 400)),
+  'body-media-type MUST respond with 400 to a body of another media type, or without one': (c) =>
+    inTurn(otherMediaTypes, (type) => expectError(c.a.create(c.newPlant(), { 'content-type': type }), 400)),
+  'body-too-large MUST respond to a body of 1 MiB with 200 or 400': async ({ a }, plant) => {
+    const sent = await expectStatus(a.create({ ...plant, tag: 'x'.repeat(1_048_576) }), 200, 400);
+    if (sent.status === 400) await expectError(sent, 400);
+  },
+  'body-deeply-nested MUST respond to a body that nests 20,000 levels with 200 or 400': ({ a }, { id, name }) => {
+    const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    return expectStatus(a.post(`{"x":${nested},"id":${id},"name":"${name}"}`, id), 200, 400);
+  },
+};
+
+export const errorChecks: Checks = {
+  'error-body MUST send an Error with an integer of status × 100 + n with every error': (c) =>
+    inTurn(Object.values(failures), async (fail) => {
+      const sent = await fail(c.a, c.newPlant(), c);
+      const integer = await expectError(sent, sent.status);
+      const isDerived = Math.floor(integer / 100) === sent.status;
+      expect(isDerived, sent, `an error from ${sent.status}00 to ${sent.status}99`);
+    }),
+  'error-unknown-path MUST respond to an unknown path with 404': ({ a }) =>
+    inTurn(['/', '/plants/', '/Plants', '/plants/1/2', '/plant', '/openapi'], (target) =>
+      expectError(a.send(`GET ${target}`), 404),
+    ),
+};
+
+export const orderChecks: Checks = {
+  'order-path MUST check the path and the method before the credentials': async ({ anonymous }) => {
+    await expectError(anonymous.send('GET /no-such-path'), 404);
+    await expectError(anonymous.send('PATCH /plants'), 405);
+  },
+  'order-credentials MUST check the credentials before the body, the query string and the id': async ({
+    anonymous,
+  }) => {
+    await inTurn([garbage, { body: '{}' }], (parts) => expectError(anonymous.send('POST /plants', parts), 401));
+    await inTurn(['limit', 'after'], (name) => expectError(anonymous.list(`${name}=x`), 401));
+    await expectError(anonymous.remove('x'), 401);
+  },
+  'order-scope MUST check the scope before the body and the id': async (c) => {
+    await expectError(c.readOnly().send('POST /plants', garbage), 403);
+    await expectError(c.readOnly().remove('x'), 403);
+  },
+};
