@@ -94,7 +94,8 @@ export class Servers {
       builds.map(({ folder, program }, n) => ({
         name: n === 0 ? base : `${base} (against ${folder})`,
         base,
-        start: () => start([program, 'serve', '--port', '0', '--log', 'off', '--tokens', this.#tokens, '--storage']),
+        start: () =>
+          start([program, 'serve', '--port', '0', '--log-level', 'error', '--tokens', this.#tokens, '--storage']),
       }));
     const peer = (name: string, file: string, start: (args: string[]) => Promise<Server>): Candidate[] =>
       others.length > 0 ? [] : [{ name, base: name, start: () => start([`test/bench/peers/${file}.js`]) }];

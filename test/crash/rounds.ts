@@ -51,7 +51,7 @@ export async function runCrashRounds({ folder, command, storage, rounds }: Crash
   await using cleanUp = new CleanUp();
 
   function spawnServer(): ChildProcess {
-    const args = [...command, 'serve', '--port', '0', '--storage', storage, '--log', 'off'];
+    const args = [...command, 'serve', '--port', '0', '--storage', storage, '--log-level', 'error'];
     return spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   }
 

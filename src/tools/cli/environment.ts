@@ -1,4 +1,4 @@
-import { printable } from './output/printable.ts';
+import { UsageError } from './command.ts';
 
 const prefix = 'PLANT_STORE_';
 
@@ -23,32 +23,51 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
-/** The environment variables of `check`. They do not set the defaults of flags with the same names. */
-export const checkVariables = { tokens: 'PLANT_STORE_CHECK_TOKENS', readOnly: 'PLANT_STORE_CHECK_READ_ONLY_TOKEN' };
+/** The value of a setting. `source` is the name of its flag or environment variable, for use in error messages. */
+export interface Setting {
+  readonly text: string;
+  readonly source: string;
+}
 
 /**
- * Patterns for the names and values of the variables that Kubernetes sets for a service named `plant-store`:
- * https://kubernetes.io/docs/tutorials/services/connect-applications-service/
+ * Returns a setting: the value of the flag, its environment variable, the hosting platform's variable, or the default.
+ *
+ * @throws {UsageError} if the flag is empty, because an empty value probably means that a shell variable is not set.
  */
-const serviceName = /_SERVICE_(?:HOST|PORT)|_PORT_\d+_(?:TCP|UDP|SCTP)/;
-const serviceAddress = /^(?:tcp|udp|sctp):\/\//;
+export function setting(name: SettingName, value: string | undefined): Setting {
+  const source = `--${name}`;
+  if (value === '') throw new UsageError(`${source} must not be empty.`);
+  if (value !== undefined) return { text: value, source };
+  const { fallback, platform = '' }: { fallback: string; platform?: string } = settings[name];
+  for (const variable of [variableOf(name), platform]) {
+    const text = readVariable(variable);
+    if (text !== undefined) return { text, source: variable };
+  }
+  return { text: fallback, source };
+}
+
+/** The environment variables of `check`. They do not set the defaults of flags with the same names. */
+export const checkVariables = { tokens: 'PLANT_STORE_CHECK_TOKENS', readOnly: 'PLANT_STORE_CHECK_READ_ONLY_TOKEN' };
 
 /** Returns the name of the environment variable that sets the default of a flag, such as `base-path`. */
 export function variableOf(name: string): string {
   return prefix + name.toUpperCase().replaceAll('-', '_');
 }
 
-/** Returns the value of an environment variable. Ignores an empty value and the address of a Kubernetes service. */
+/**
+ * Returns the value of an environment variable. Ignores an empty value, and the addresses that Kubernetes sets for a
+ * service named `plant-store`: https://kubernetes.io/docs/tutorials/services/connect-applications-service/
+ */
 export function readVariable(name: string): string | undefined {
   const text = process.env[name];
-  return text === undefined || text === '' || serviceAddress.test(text) ? undefined : text;
+  return text === undefined || text === '' || /^(?:tcp|udp|sctp):\/\//.test(text) ? undefined : text;
 }
 
-/** Returns a warning for each environment variable that has Plant Store's prefix but an unknown name. */
+/** Returns a warning for each variable that has Plant Store's prefix but is unknown, and is not from Kubernetes. */
 export function variableWarnings(): string[] {
   const known = [...Object.keys(settings).map(variableOf), ...Object.values(checkVariables)];
   return Object.keys(process.env)
-    .filter((name) => name.startsWith(prefix) && !known.includes(name) && !serviceName.test(name))
-    .filter((name) => readVariable(name) !== undefined)
-    .map((name) => `The environment variable ${printable(name)} is unknown and has no effect.`);
+    .filter((name) => name.startsWith(prefix) && !known.includes(name))
+    .filter((name) => !/_SERVICE_(?:HOST|PORT)|_PORT_\d+_(?:TCP|UDP|SCTP)/.test(name))
+    .map((name) => `The environment variable ${name} is unknown and has no effect.`);
 }

@@ -4,27 +4,40 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Thrown to stop a command after a signal. */
 export class InterruptedError extends Error {}
 
+/** Signals within this interval count as one. If npm runs a command, Ctrl-C causes two: npm forwards the signal. */
+const sameSignalMs = 100;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * Runs `work` with an `AbortSignal`, so that the command can clean up after SIGINT, SIGTERM or SIGHUP. The signal's
- * reason is the exit code: 128 plus the number of the signal, as in shells. A second signal ends the process.
+ * Runs `work` with an `AbortSignal`, which SIGINT and SIGTERM abort, so that the command can clean up. Its reason is the
+ * name of the signal. A second signal ends the process. SIGHUP has the same effect on a terminal, and none otherwise.
  */
 export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
   const interruption = new AbortController();
-  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const onSignal = (name: NodeJS.Signals): void => {
-    for (const each of names) process.off(each, onSignal);
-    interruption.abort(128 + constants.signals[name]);
+  const stopListening = (): void => {
+    for (const name of signals) process.off(name, onSignal);
   };
-  for (const name of names) process.on(name, onSignal);
+  const onSignal = (name: NodeJS.Signals): void => {
+    if (name === 'SIGHUP' && !hasTerminal) return;
+    interruption.abort(name);
+    setTimeout(stopListening, sameSignalMs).unref();
+  };
+  for (const name of signals) process.on(name, onSignal);
   try {
     return await work(interruption.signal);
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
     process.stderr.write(`plant-store: ${error.message}\n`);
-    return Number(interruption.signal.reason);
+    return exitCodeOf(interruption.signal);
   } finally {
-    for (const name of names) process.off(name, onSignal);
+    stopListening();
   }
+}
+
+/** Returns the exit code of an interrupted command: 128 plus the number of the signal, as in shells. */
+export function exitCodeOf({ reason }: AbortSignal): number {
+  return 128 + constants.signals[reason as NodeJS.Signals];
 }
 
 /** Yields the pages until the signal is aborted. */

@@ -2,8 +2,8 @@ import { callbackify } from 'node:util';
 import type { StorageAdapter } from '../../core/storage-adapter.ts';
 import { PostgresStorage } from '../../storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../../storage/postgres/pool.ts';
-import { UsageError } from './command.ts';
-import type { Setting } from './command.ts';
+import { asUsageError, UsageError } from './command.ts';
+import type { Setting } from './environment.ts';
 import { installCommand } from './package.ts';
 
 /** The part of `pg` that this module uses. The types of `pg` might not be installed. */
@@ -41,15 +41,53 @@ const limitBackend = `SELECT set_config('client_connection_check_interval', '100
     set_config('lock_timeout', coalesce(nullif(current_setting('lock_timeout'), '0'), $2), false)
   WHERE pg_backend_pid() = $1::integer`;
 
+/** A connection string, parsed. */
+export interface PostgresLocation {
+  readonly kind: 'postgres';
+  /** The host and the database, without secrets. */
+  readonly place: string;
+  /** The name of the flag or variable with the connection string. */
+  readonly source: string;
+  /** Without the parameters `max`, `schema` and `table`. */
+  readonly connectionString: string;
+  readonly max: number;
+  readonly schema: string | undefined;
+  readonly table: string | undefined;
+  readonly queryTimeoutMs: number;
+}
+
 /**
- * Opens a storage adapter for the database that a `pg` connection string names. The adapter has its own connection
- * pool. Does not connect to the database before the first operation.
+ * Parses a connection string. `pg` interprets all parameters except `max`, `schema` and `table`.
  *
- * @throws {UsageError} if `pg` is not installed, or if the setting is not a valid connection string. The message never
- *   contains the setting, which may include a password.
+ * @throws {UsageError} if the string contains an `@` that is not directly before the host. `pg` could use a part of the
+ *   password as the host, and error messages would contain it.
  */
-export async function openPostgres({ text, source }: Setting, createTable: boolean): Promise<StorageAdapter> {
-  const { connectionString, max, schema, table, queryTimeoutMs } = parseConnectionString(text, source);
+export function parseConnectionString({ text, source }: Setting, variable: string): PostgresLocation {
+  if (!/^\w+:\/\/([^@/?#]*@)?[^@]*$/.test(text)) {
+    const characters = "'@' as %40, '/' as %2F, '?' as %3F, '#' as %23 and '%' as %25";
+    throw new UsageError(`${source} must contain only the '@' before the host: in a password, write ${characters}.`);
+  }
+  const [, base = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text) ?? [];
+  const parameters = new URLSearchParams(query);
+  const max = Number(parameters.get('max') ?? 10);
+  if (!Number.isInteger(max) || max < 1) throw new UsageError(`max in ${source} must be an integer from 1.`);
+  const [schema, table] = [parameters.get('schema') ?? undefined, parameters.get('table') ?? undefined];
+  for (const name of ['max', 'schema', 'table']) parameters.delete(name);
+  const connectionString = parameters.size === 0 ? base : `${base}?${parameters.toString()}`;
+  // `pg` also accepts strings that are not valid URLs, such as `postgres://ada@/garden?host=/run/postgresql`.
+  const url = URL.parse(base);
+  const place = `PostgreSQL at ${parameters.get('host') ?? url?.host ?? '?'}${url?.pathname ?? ''}${variable}`;
+  const queryTimeoutMs = Number(parameters.get('query_timeout')) || timeouts.query_timeout;
+  return { kind: 'postgres', place, source, connectionString, max, schema, table, queryTimeoutMs };
+}
+
+/**
+ * Opens a storage adapter with its own connection pool. Does not connect to the database before the first operation.
+ *
+ * @throws {UsageError} if `pg` is not installed, or if it rejects the connection string.
+ */
+export async function openPostgres(location: PostgresLocation, createTable: boolean): Promise<StorageAdapter> {
+  const { source, connectionString, max, schema, table, queryTimeoutMs } = location;
   const { Client, Pool } = await importPg();
   // A statement stops waiting for a lock before `query_timeout`, so that its connection remains usable.
   const lockTimeoutMs = Math.ceil(0.8 * queryTimeoutMs);
@@ -72,43 +110,6 @@ export async function openPostgres({ text, source }: Setting, createTable: boole
   const storage = asUsageError(source, () => new PostgresStorage({ pool, schema, table, createTable }));
   const closeStorage = storage.close.bind(storage);
   return Object.assign(storage, { close: () => closeStorage().then(() => pool.end()) });
-}
-
-function asUsageError<T>(source: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw new UsageError(`${source} is not a valid connection string: ${(error as Error).message}.`);
-  }
-}
-
-/**
- * Removes the parameters `max`, `schema` and `table` from a connection string. `pg` interprets all other parameters.
- *
- * @throws {UsageError} if one of these parameters is invalid, or if the string contains an `@` that is not directly
- *   before the host. `pg` could use a part of the password as the host, and error messages would contain it.
- */
-function parseConnectionString(text: string, source: string) {
-  if (!/^\w+:\/\/([^@/?#]*@)?[^@]*$/.test(text)) {
-    const characters = "'@' as %40, '/' as %2F, '?' as %3F, '#' as %23 and '%' as %25";
-    throw new UsageError(`${source} must contain only the '@' before the host: in a password, write ${characters}.`);
-  }
-  const [, base = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text) ?? [];
-  const parameters = new URLSearchParams(query);
-  const max = Number(parameters.get('max') ?? 10);
-  if (!Number.isInteger(max) || max < 1) throw new UsageError(`max in ${source} must be an integer from 1.`);
-  const [schema, table] = [parameters.get('schema') ?? undefined, parameters.get('table') ?? undefined];
-  for (const name of ['max', 'schema', 'table']) parameters.delete(name);
-  const connectionString = parameters.size === 0 ? base : `${base}?${parameters.toString()}`;
-  const queryTimeoutMs = Number(parameters.get('query_timeout')) || timeouts.query_timeout;
-  return { connectionString, max, schema, table, queryTimeoutMs };
-}
-
-/** Describes the database of a connection string, without secrets. */
-export function describePostgres(text: string): string {
-  // `pg` also accepts strings that are not valid URLs, such as `postgres://ada@/garden?host=/run/postgresql`.
-  const url = URL.parse(text);
-  return url === null ? 'PostgreSQL' : `PostgreSQL at ${url.searchParams.get('host') ?? url.host}${url.pathname}`;
 }
 
 async function importPg(): Promise<PgModule> {

@@ -1,4 +1,4 @@
-import { describeError } from './advice.ts';
+import { describeError } from './describe-error.ts';
 import { UsageError } from './command.ts';
 import * as backup from './commands/backup.ts';
 import * as check from './commands/check.ts';
@@ -33,8 +33,6 @@ Commands:
   backup   copy an SQLite file while a server uses it
   restore  replace an SQLite file with a backup
   check    check that a server implements the Plant Store interface
-  help     show this help, or the help of a command: plant-store help serve
-  version  show the version
 
 Options:
   -h, --help      show this help, or the help of a command
@@ -67,25 +65,18 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
     process.stderr.write(help);
     return 2;
   }
-  if (['version', '--version', '-v'].includes(name)) return print(`${version()}\n`);
-  if (['help', '--help', '-h'].includes(name)) return print(helpOf(args[0]));
-  const command = findCommand(name);
+  if (['--version', '-v'].includes(name)) return print(`${version()}\n`);
+  if (['--help', '-h'].includes(name)) return print(help);
+  const command = commands.get(name);
+  if (command === undefined) {
+    throw new UsageError(`There is no command '${name}'. The commands are ${[...commands.keys()].join(', ')}.`);
+  }
   const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
   // By default, `ps` shows the arguments, which may contain a password, to all users on this machine.
   process.title = `plant-store ${name}`;
   for (const warning of variableWarnings()) tell(warning);
   return command.run(args);
-}
-
-function helpOf(name: string | undefined): string {
-  return name === undefined || ['help', 'version'].includes(name) ? help : findCommand(name).help;
-}
-
-function findCommand(name: string): Command {
-  const command = commands.get(name);
-  if (command !== undefined) return command;
-  throw new UsageError(`There is no command '${name}'. The commands are ${[...commands.keys()].join(', ')}.`);
 }
 
 function tell(text: string): void {

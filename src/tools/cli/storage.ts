@@ -1,96 +1,116 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import { setFlagsFromString } from 'node:v8';
 import type { OwnedPlant, StorageAdapter } from '../../core/storage-adapter.ts';
 import { MemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { damaged } from '../../storage/sqlite/file.ts';
-import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { openToRead } from '../../storage/sqlite/database.ts';
 import { Reader } from '../../storage/sqlite/reader.ts';
 import { SqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import { UsageError } from './command.ts';
-import type { Setting } from './command.ts';
-import { describePostgres, openPostgres } from './postgres.ts';
+import type { Setting } from './environment.ts';
+import { openPostgres, parseConnectionString } from './postgres.ts';
+import type { PostgresLocation } from './postgres.ts';
 
-const postgresScheme = /^postgres(?:ql)?:\/\//;
+/** A storage setting, parsed. `place` is its description, without a password. */
+export type StorageLocation =
+  | { readonly kind: 'memory'; readonly place: string }
+  | { readonly kind: 'sqlite'; readonly place: string; readonly file: string; readonly commitThread: boolean }
+  | PostgresLocation;
 
-/**
- * Parses `sqlite:FILE` or `sqlite:FILE?commitThread=true`, with an absolute path as the result. Returns `undefined` if
- * the setting has another form. A `?` is part of the file name unless a word or `WORD=VALUE` follows.
- *
- * @throws {UsageError} if FILE begins with `//`, or if a parameter is unknown or invalid.
- */
-export function sqliteLocation({ text, source }: Setting): { file: string; commitThread: boolean } | undefined {
-  const [, file, query] = /^sqlite:(.*?)(?:\?(\w+(?:=.*)?))?$/s.exec(text) ?? [];
-  if (file === undefined || file === '' || file === ':memory:') return undefined;
-  // Some programs take `sqlite:///FILE` for a path in the current folder, others for an absolute path.
-  if (file.startsWith('//')) throw new UsageError(`${source} must be sqlite:FILE, without '//' before FILE.`);
-  const [, commitThread] = /^commitThread=(true|false)$/.exec(query ?? 'commitThread=false') ?? [];
-  if (commitThread !== undefined) return { file: resolve(file), commitThread: commitThread === 'true' };
-  throw new UsageError(`${source} has parameters other than commitThread=true or commitThread=false.`);
-}
+type Kind = StorageLocation['kind'];
+type Located<K extends Kind> = Extract<StorageLocation, { kind: K }>;
+
+const forms = {
+  sqlite: 'sqlite:FILE, sqlite:FILE?commitThread=true',
+  postgres: 'postgres://USER:PASSWORD@HOST/DATABASE',
+  memory: 'memory',
+} as const satisfies Record<Kind, string>;
 
 /**
- * Opens the storage that a setting names. Creates a missing file and, if `createTable` is true, a missing table.
+ * Parses a storage setting of one of these kinds.
  *
  * @throws {UsageError} if the setting is invalid. The message does not contain it, because it may include a password.
  */
-export async function openStorage(setting: Setting, createTable = true): Promise<StorageAdapter> {
-  if (setting.text === 'memory') return new MemoryStorage();
-  if (postgresScheme.test(setting.text)) return openPostgres(setting, createTable);
-  const location = sqliteLocation(setting);
-  if (location === undefined) throw unknownForm(setting, 'sqlite:FILE, postgres://… or memory');
+export function parseStorage<K extends Kind>(setting: Setting, kinds: readonly K[]): Located<K> {
+  const location = parse(setting);
+  if (location !== undefined && kinds.some((kind) => kind === location.kind)) return location as Located<K>;
+  throw new UsageError(`${setting.source} must be ${kinds.map((kind) => forms[kind]).join(' or ')}.`);
+}
+
+function parse(setting: Setting): StorageLocation | undefined {
+  const { text, source } = setting;
+  const variable = source.startsWith('--') ? '' : ` (${source})`;
+  if (text === 'memory') return { kind: 'memory', place: `memory, until the server stops${variable}` };
+  if (/^postgres(?:ql)?:\/\//.test(text)) return parseConnectionString(setting, variable);
+  // Some programs take `sqlite:///FILE` for a path in the current folder, others for an absolute path.
+  const match = /^sqlite:(?!\/\/|:memory:$)([^?]+)(?:\?commitThread=(true|false))?$/s.exec(text);
+  if (match?.[1] === undefined) return undefined;
+  const file = resolve(match[1]);
+  const place = `${existsSync(file) ? '' : 'the new file '}${file}${variable}`;
+  return { kind: 'sqlite', place, file, commitThread: match[2] === 'true' };
+}
+
+/** Opens a storage. Creates a missing file and, if `createTable` is true, a missing table. */
+export async function openStorage(location: StorageLocation, createTable = true): Promise<StorageAdapter> {
+  if (location.kind === 'memory') return new MemoryStorage();
+  if (location.kind === 'postgres') return openPostgres(location, createTable);
+  const { file, commitThread } = location;
   try {
-    return new SqliteStorage(location.file, { commitThread: location.commitThread });
+    return new SqliteStorage(file, { commitThread });
   } catch (error) {
-    throw withFileName(location.file, error);
+    throw describeFailure(`${file} cannot be used`, error);
   }
 }
 
 /** Passes all plants of an existing storage to `work`. Does not change the storage. */
 export async function withSource<T>(
-  setting: Setting,
+  location: Located<'sqlite' | 'postgres'>,
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
 ): Promise<T> {
-  const file = persistentFile(setting);
-  if (file === undefined) return withOpen(setting, false, (storage) => work(storage.scan()));
+  if (location.kind === 'postgres') return withOpen(location, false, (storage) => work(storage.scan()));
+  const { file } = location;
   requireFile(file);
-  let database: DatabaseSync | undefined;
+  const pages = scanFile(file);
+  // The first result is empty: it means that the file could be opened.
+  await pages.next();
   try {
-    database = openToRead(file, 5000);
-    return await work(scan(file, database));
-  } catch (error) {
-    throw withFileName(file, error);
+    return await work(pages);
   } finally {
-    database?.close();
+    await pages.return();
   }
 }
 
-async function* scan(file: string, database: DatabaseSync): AsyncGenerator<OwnedPlant[], void> {
+async function* scanFile(file: string): AsyncGenerator<OwnedPlant[], void> {
   try {
-    yield* new Reader(database).scan();
+    const database = openToRead(file, 5000);
+    try {
+      yield [];
+      yield* new Reader(database).scan();
+    } finally {
+      database.close();
+    }
   } catch (error) {
-    throw withFileName(file, error);
+    throw describeFailure(`${file} cannot be used`, error);
   }
 }
 
 /** Opens a persistent storage, creates it if it does not exist, and passes it to `work`. */
-export async function withTarget<T>(setting: Setting, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
-  const file = persistentFile(setting);
+export async function withTarget<T>(
+  location: Located<'sqlite' | 'postgres'>,
+  work: (storage: StorageAdapter) => Promise<T>,
+): Promise<T> {
   try {
-    return await withOpen(setting, true, work);
+    return await withOpen(location, true, work);
   } catch (error) {
-    throw file === undefined ? error : withFileName(file, error);
+    throw location.kind === 'sqlite' ? describeFailure(`${location.file} cannot be used`, error) : error;
   }
 }
 
 async function withOpen<T>(
-  setting: Setting,
+  location: StorageLocation,
   createTable: boolean,
   work: (storage: StorageAdapter) => Promise<T>,
 ): Promise<T> {
-  const storage = await openStorage(setting, createTable);
+  const storage = await openStorage(location, createTable);
   try {
     // Opening a connection pool does not check the table.
     await storage.list('', { after: undefined, limit: 1 });
@@ -100,42 +120,12 @@ async function withOpen<T>(
   }
 }
 
-/** Returns the file of a setting, or `undefined` for PostgreSQL. */
-function persistentFile(setting: Setting): string | undefined {
-  // Streamed data becomes garbage immediately. If V8 enlarged the young generation of its heap, as it does by default,
-  // the command would take 10% more time and use 50 MiB more memory.
-  setFlagsFromString('--semi-space-growth-factor=1');
-  if (postgresScheme.test(setting.text)) return undefined;
-  const file = sqliteLocation(setting)?.file;
-  if (file === undefined) throw unknownForm(setting, 'sqlite:FILE or postgres://…');
-  return file;
-}
-
-function unknownForm({ source }: Setting, forms: string): UsageError {
-  return new UsageError(`${source} must have the form ${forms}.`);
-}
-
-/** Describes where plants are stored, without a password. Call this function before the storage is opened. */
-export function describeStorage(setting: Setting): string {
-  const { text, source } = setting;
-  const variable = source.startsWith('--') ? '' : ` (${source})`;
-  const file = sqliteLocation(setting)?.file;
-  if (file !== undefined) return `${existsSync(file) ? '' : 'the new file '}${file}${variable}`;
-  return text === 'memory' ? `memory, until the server stops${variable}` : `${describePostgres(text)}${variable}`;
-}
-
 export function requireFile(file: string): void {
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
-/** Returns an error that names the file and says what to do, or the same error if it is not from SQLite. */
-export function withFileName(file: string, error: unknown): unknown {
-  if (hasResultCode(error, 'cannotOpen')) {
-    return new Error(`${file} cannot be opened: it and its folder must be readable and writable.`, { cause: error });
-  }
-  if (hasResultCode(error, 'ioError') || hasResultCode(error, 'full')) {
-    const problem = 'the disk is full or failing. Free space, and try again.';
-    return new Error(`${file} cannot be used: ${problem}`, { cause: error });
-  }
-  return hasResultCode(error, 'corrupt') || hasResultCode(error, 'notADatabase') ? damaged(file, error) : error;
+/** Returns an error that begins with the problem, which names the file. Returns the same error if not from SQLite. */
+export function describeFailure(problem: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('errcode' in error)) return error;
+  return new Error(`${problem}: ${error.message}.`, { cause: error });
 }

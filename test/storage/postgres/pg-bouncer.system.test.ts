@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { adviceFor } from '../../../src/tools/cli/advice.ts';
-import { openStorage } from '../../../src/tools/cli/storage.ts';
+import { openStorage, parseStorage } from '../../../src/tools/cli/storage.ts';
 import { sqlState } from '../../../src/storage/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
@@ -42,15 +41,11 @@ if (hasPgBouncer) {
 
   describe(inTransactionMode, () => {
     for (const parameter of ['options=-c%20work_mem%3D1MB', 'statement_timeout=1000', 'lock_timeout=1000']) {
-      it(`rejects the parameter ${parameter} with an error that names the remedy`, async (t) => {
+      it(`rejects the parameter ${parameter} with an error that names it`, async (t) => {
         const text = `${pooler.through(cluster.url())}?${parameter}`;
-        const storage = await openStorage({ text, source: '--storage' });
+        const storage = await openStorage(parseStorage({ text, source: '--storage' }, ['postgres']));
         t.after(() => storage.close());
-        await assert.rejects(storage.list('ada', { after: undefined, limit: 1 }), (error) => {
-          assert.match(String(error), /startup parameter/);
-          assert.match(String(adviceFor(error)), /remove options and all timeouts but query_timeout/);
-          return true;
-        });
+        await assert.rejects(storage.list('ada', { after: undefined, limit: 1 }), /startup parameter/);
       });
     }
 
@@ -82,7 +77,7 @@ if (hasPgBouncer) {
 
     it('accepts query_timeout', async (t) => {
       const text = `${pooler.through(cluster.url())}?query_timeout=5000&table=timed`;
-      const storage = await openStorage({ text, source: '--storage' });
+      const storage = await openStorage(parseStorage({ text, source: '--storage' }, ['postgres']));
       t.after(() => storage.close());
       assert.deepEqual((await storage.list('ada', { after: undefined, limit: 1 })).plants, []);
     });

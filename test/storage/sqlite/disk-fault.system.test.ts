@@ -22,7 +22,7 @@ async function startLoaded(t: TestContext, storage: string, folder?: string) {
   const issue = (user: string): string => issueToken(join(cwd, 'tokens.json'), { user }).token;
   const tokens = new Map(['ada', 'bob'].map((user) => [user, issue(user)]));
   const otherToken = issue('eve');
-  const start = (): Promise<ServerProcess> => startServer(t, ['--storage', storage, '--log', 'off'], { cwd });
+  const start = (): Promise<ServerProcess> => startServer(t, ['--storage', storage, '--log-level', 'error'], { cwd });
   const server = await start();
   const model = new PlantModel();
   const clients = startModelClients(model, { urls: [server.url], tokens, clients: 8 });

@@ -23,7 +23,7 @@ describe('acknowledgment of a write to SQLite', () => {
     it(`is sent after a sync of the WAL, with ${clients} clients and ${storage}`, async (t) => {
       const cwd = await temporaryFolder(t);
       const { token } = issueToken(join(cwd, 'tokens.json'), { user: 'ada' });
-      const server = await startServer(t, ['--storage', storage, '--log', 'off'], { cwd });
+      const server = await startServer(t, ['--storage', storage, '--log-level', 'error'], { cwd });
       const output = join(cwd, 'trace');
       const strace = await attachStrace(t, server.pid, ['-y', '-s', '32', '-e', `trace=${syncTraceCalls}`], output);
       if (strace === undefined) return;

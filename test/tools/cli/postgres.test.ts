@@ -6,8 +6,8 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { PlantStore } from '../../../src/index.ts';
-import type { Setting } from '../../../src/tools/cli/command.ts';
-import { openStorage } from '../../../src/tools/cli/storage.ts';
+import { openStorage, parseStorage } from '../../../src/tools/cli/storage.ts';
+import type { StorageLocation } from '../../../src/tools/cli/storage.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -26,12 +26,12 @@ before(async () => {
 
 after(() => cluster.remove());
 
-const flag = (text: string): Setting => ({ text, source: '--storage' });
+const locate = (text: string): StorageLocation => parseStorage({ text, source: '--storage' }, ['postgres']);
 
 describe('openStorage, with a connection string', () => {
   it('stores plants in PostgreSQL over at most max connections, which close with the storage', async () => {
     const url = await cluster.makeDatabase();
-    const storage = await openStorage(flag(`${url.replace('postgres:', 'postgresql:')}?max=2`));
+    const storage = await openStorage(locate(`${url.replace('postgres:', 'postgresql:')}?max=2`));
     assert.equal(await cluster.connections(url), 0, 'It does not connect before it is used.');
     assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
     await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', everything)));
@@ -46,7 +46,7 @@ describe('openStorage, with a connection string', () => {
     const url = new URL(await cluster.makeDatabase());
     const proxy = await startTcpProxy(t, Number(url.port));
     url.port = String(proxy.port);
-    const storage = await openStorage(flag(url.href));
+    const storage = await openStorage(locate(url.href));
     t.after(() => storage.close());
     proxy.cutAt('client_connection_check_interval');
     await assert.rejects(storage.list('ada', everything), /Connection terminated/);
@@ -58,7 +58,7 @@ const max = 4;
 /** Opens a store as `serve` does, and creates a plant in the store. */
 async function openStore(t: TestContext, url: string, parameters: string): Promise<PlantStore> {
   const text = `${url}?application_name=garden&max=${max}&${parameters}`;
-  const store = new PlantStore({ storage: await openStorage(flag(text)) });
+  const store = new PlantStore({ storage: await openStorage(locate(text)) });
   t.after(() => store.close());
   await store.createPlant('ada', { id: 1, name: 'Fern' });
   return store;
@@ -142,7 +142,7 @@ describe('PostgreSQL table of a command', () => {
       await assertRefused(['export', '--storage', url + parameters], 'no table');
       await assertRefused(['copy', '--from', url + parameters, '--to', 'sqlite:new.db'], 'no table');
     }
-    await assertRefused(['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=garden`], 'Create the schema');
+    await assertRefused(['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=garden`], 'schema');
     const created = "SELECT FROM pg_class WHERE relname IN ('foo', 'plants')";
     assert.deepEqual(await cluster.queryAt(url, created), []);
     assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);

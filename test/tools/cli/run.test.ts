@@ -23,10 +23,8 @@ describe('plant-store', () => {
   it('prints help with every command', async () => {
     const { code, stdout, stderr } = await callCommand(['--help'], { cwd: '/' });
     assert.deepEqual([code, stderr], [0, '']);
-    for (const name of [...Object.keys(flagsOf), 'help', 'version']) {
-      assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
-    }
-    for (const flag of ['-h', 'help']) assert.equal((await callCommand([flag], { cwd: '/' })).stdout, stdout);
+    for (const name of Object.keys(flagsOf)) assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
+    assert.equal((await callCommand(['-h'], { cwd: '/' })).stdout, stdout);
     // Without a command, the help is printed as an error message.
     assert.deepEqual(await callCommand([], { cwd: '/' }), { code: 2, stdout: '', stderr: stdout });
   });
@@ -45,19 +43,15 @@ describe('plant-store', () => {
       const lines = stdout.trimEnd().split('\n');
       assert.ok(lines.length <= (command === 'serve' ? 48 : 24), `${lines.length} lines`);
       for (const line of lines) assert.ok(line.length <= 80, line);
-      for (const args of [
-        [command, '--bogus', 'create', '-h'],
-        ['help', command],
-      ]) {
-        assert.deepEqual(await callCommand(args, { cwd: '/' }), { code: 0, stdout, stderr: '' });
-      }
+      const again = await callCommand([command, '--bogus', 'create', '-h'], { cwd: '/' });
+      assert.deepEqual(again, { code: 0, stdout, stderr: '' });
     });
   }
 
   it('prints the version of the package', async () => {
     const manifest = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
     const { version } = JSON.parse(manifest) as { version: string };
-    for (const flag of ['--version', '-v', 'version']) {
+    for (const flag of ['--version', '-v']) {
       assert.deepEqual(await callCommand([flag], { cwd: '/' }), { code: 0, stdout: `${version}\n`, stderr: '' });
     }
   });

@@ -1,12 +1,10 @@
 import { resolve } from 'node:path';
 import { backUpDatabase } from '../../../storage/sqlite/backup.ts';
 import { requireFolderOf } from '../../../storage/sqlite/file.ts';
-import { hasResultCode } from '../../../storage/sqlite/result-code.ts';
-import { parseCommandLine, setting, UsageError } from '../command.ts';
-import type { Setting } from '../command.ts';
-import { settings } from '../environment.ts';
+import { parseCommandLine, UsageError } from '../command.ts';
+import { setting, settings } from '../environment.ts';
 import { interruptible, InterruptedError } from '../interruption.ts';
-import { requireFile, sqliteLocation, withFileName } from '../storage.ts';
+import { parseStorage, requireFile, describeFailure } from '../storage.ts';
 
 export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 
@@ -21,12 +19,10 @@ Options:
 `;
 
 export async function run(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine('backup', args, { storage: settings.storage }, 1);
+  const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
   const [target] = positionals;
-  if (target === undefined || target === '') {
-    throw new UsageError('backup requires TARGET, the name of the new file. See plant-store backup --help.');
-  }
-  const file = requireSqlite(setting('storage', values.storage));
+  if (!target) throw new UsageError('backup requires TARGET, the name of the new file.');
+  const { file } = parseStorage(setting('storage', values.storage), ['sqlite']);
   const newFile = resolve(target);
   requireFile(file);
   requireFolderOf(newFile, 'backup');
@@ -37,13 +33,6 @@ export async function run(args: string[]): Promise<number> {
   });
 }
 
-/** @throws {UsageError} if the setting does not name an SQLite file. */
-export function requireSqlite(storage: Setting): string {
-  const file = sqliteLocation(storage)?.file;
-  if (file !== undefined) return file;
-  throw new UsageError(`${storage.source} must be 'sqlite:FILE'. Back up and restore PostgreSQL with its own tools.`);
-}
-
 /** Copies a database file. Leaves no part of a copy behind if the signal is aborted. */
 export async function copyDatabase(file: string, target: string, signal: AbortSignal): Promise<void> {
   try {
@@ -51,10 +40,7 @@ export async function copyDatabase(file: string, target: string, signal: AbortSi
       if (signal.aborted) throw new InterruptedError('Interrupted: nothing was changed.');
     });
   } catch (error) {
-    if (hasResultCode(error, 'ioError')) {
-      const sentence = `${file} cannot be copied to ${target}: a disk is full or failing. Free space, and try again.`;
-      throw new Error(sentence, { cause: error });
-    }
-    throw withFileName(hasResultCode(error, 'full') ? target : file, error);
+    // An error of SQLite does not say which of the two files it is about.
+    throw describeFailure(`${file} cannot be copied to ${target}`, error);
   }
 }

@@ -6,6 +6,7 @@ import type { ServiceTestOptions } from '../../../testing/service/options.ts';
 import { preflight } from '../../../testing/service/preflight.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { checkVariables, readVariable } from '../environment.ts';
+import { exitCodeOf, interruptible } from '../interruption.ts';
 
 export const help = `Usage: plant-store check URL --token A --token B [OPTIONS]
 
@@ -33,24 +34,21 @@ todo test, which does not change the exit code. An environment variable in
 parentheses sets the default of its option.
 `;
 
-/** The exit code after Ctrl-C. By convention, shells return 128 plus the signal number. */
-const interruptedCode = 130;
-
 const reporters = ['spec', 'tap', 'junit', 'dot'] as const;
+const options = {
+  token: { type: 'string', multiple: true },
+  'read-only-token': { type: 'string' },
+  only: { type: 'string', default: '' },
+  reporter: { type: 'string', default: 'spec' },
+} as const;
 
 /** The server that check-tests.ts tests. */
 export const checked: ServiceTestOptions = { url: '', tokens: { a: '', b: '' } };
 /** The tests to run. With `isolation: 'none'`, run() ignores `testNamePatterns` on Node.js 22 and 24. */
 export const selection: { only: RegExp } = { only: /(?:)/ };
 
-function parse(args: string[]): (typeof reporters)[number] {
-  const options = {
-    token: { type: 'string', multiple: true },
-    'read-only-token': { type: 'string' },
-    only: { type: 'string' },
-    reporter: { type: 'string', default: 'spec' },
-  } as const;
-  const { values, positionals } = parseCommandLine('check', args, options, 1);
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine(args, options, 1);
   const variable = readVariable(checkVariables.tokens) ?? '';
   const [a = '', b = '', ...others] = values.token ?? variable.split(/\s+/).filter(Boolean);
   if (b === '' || others.length > 0) {
@@ -62,33 +60,24 @@ function parse(args: string[]): (typeof reporters)[number] {
   try {
     Object.assign(checked, { url: checkUrl(positionals[0] ?? ''), tokens: { a, b, readOnly } });
     checkOptions(checked);
-    selection.only = new RegExp(values.only ?? '');
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}.`, { cause: error });
-  }
-  return reporter;
-}
-
-export async function run(args: string[]): Promise<number> {
-  const reporter = parse(args);
-  const client = new Client(checked);
-  client.baseUrl = String(checked.url);
-  try {
+    selection.only = new RegExp(values.only);
+    const client = new Client(checked);
+    client.baseUrl = String(checked.url);
     await preflight(client);
   } catch (error) {
-    throw error instanceof NotRun ? new UsageError(error.message, { cause: error }) : error;
+    const isMisuse = error instanceof TypeError || error instanceof SyntaxError || error instanceof NotRun;
+    throw isMisuse ? new UsageError(error.message, { cause: error }) : error;
   }
-  // After the first signal, the other tests are skipped, and the plants of the current one are deleted.
-  const onSignal = (): void => {
-    if (interruption.signal.aborted) process.exit(interruptedCode);
-    interruption.abort();
-  };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  const { passed, failed } = await runTests(reporter);
-  if (interruption.signal.aborted) return interruptedCode;
-  if (failed > 0) return 1;
-  if (passed === 0) throw new UsageError('No test matches --only.');
-  return 0;
+  return interruptible(async (signal) => {
+    // The other tests are skipped, and the plants of the current one are deleted.
+    signal.addEventListener('abort', () => {
+      interruption.abort();
+    });
+    const { passed, failed } = await runTests(reporter);
+    if (signal.aborted) return exitCodeOf(signal);
+    if (passed + failed === 0) throw new UsageError('No test matches --only.');
+    return failed > 0 ? 1 : 0;
+  });
 }
 
 async function runTests(reporter: (typeof reporters)[number]): Promise<{ passed: number; failed: number }> {

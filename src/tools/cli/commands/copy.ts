@@ -1,9 +1,8 @@
 import { addPlants } from '../../../transfer/add-plants.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
-import type { Setting } from '../command.ts';
 import { interruptible, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
-import { withSource, withTarget } from '../storage.ts';
+import { parseStorage, withSource, withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 
@@ -19,8 +18,8 @@ Options:
 `;
 
 export async function run(args: string[]): Promise<number> {
-  const { values } = parseCommandLine('copy', args, { from: { type: 'string' }, to: { type: 'string' } });
-  const [from, to] = [required('--from', values.from), required('--to', values.to)];
+  const { values } = parseCommandLine(args, { from: { type: 'string' }, to: { type: 'string' } });
+  const [from, to] = [parse('--from', values.from), parse('--to', values.to)];
   return interruptible((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {
@@ -32,9 +31,7 @@ export async function run(args: string[]): Promise<number> {
   );
 }
 
-function required(source: string, text: string | undefined): Setting {
-  if (text === undefined || text === '') {
-    throw new UsageError(`copy requires ${source} STORAGE, such as ${source} sqlite:plants.db.`);
-  }
-  return { text, source };
+function parse(source: string, text: string | undefined): ReturnType<typeof parseStorage<'sqlite' | 'postgres'>> {
+  if (!text) throw new UsageError(`copy requires ${source} STORAGE, such as ${source} sqlite:plants.db.`);
+  return parseStorage({ text, source }, ['sqlite', 'postgres']);
 }

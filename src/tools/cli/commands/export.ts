@@ -1,8 +1,8 @@
 import type { OwnedPlant } from '../../../core/storage-adapter.ts';
-import { parseCommandLine, setting } from '../command.ts';
-import { settings } from '../environment.ts';
+import { parseCommandLine } from '../command.ts';
+import { setting, settings } from '../environment.ts';
 import { counted } from '../output/transfer-report.ts';
-import { withSource } from '../storage.ts';
+import { parseStorage, withSource } from '../storage.ts';
 
 export const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
@@ -18,8 +18,9 @@ Options:
 `;
 
 export async function run(args: string[]): Promise<number> {
-  const { values } = parseCommandLine('export', args, { storage: settings.storage });
-  return withSource(setting('storage', values.storage), async (pages) => {
+  const { values } = parseCommandLine(args, { storage: settings.storage });
+  const location = parseStorage(setting('storage', values.storage), ['sqlite', 'postgres']);
+  return withSource(location, async (pages) => {
     let count = 0;
     for await (const page of pages) {
       await print(page.map(toLine).join(''));

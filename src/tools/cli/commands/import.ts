@@ -2,12 +2,12 @@ import { maxPageBytes, maxPageLength } from '../../../core/page.ts';
 import type { OwnedPlant } from '../../../core/storage-adapter.ts';
 import { addPlants } from '../../../transfer/add-plants.ts';
 import { keyOf } from '../../../transfer/find-plants.ts';
-import { parseCommandLine, setting } from '../command.ts';
-import { settings } from '../environment.ts';
+import { parseCommandLine } from '../command.ts';
+import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 import { maxLineBytes, parsePlantLine, readLines } from '../plant-lines.ts';
-import { withTarget } from '../storage.ts';
+import { parseStorage, withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store import [--storage STORAGE] [--strict] < plants.ndjson
 
@@ -27,9 +27,10 @@ Options:
 `;
 
 export async function run(args: string[]): Promise<number> {
-  const { values } = parseCommandLine('import', args, { storage: settings.storage, strict: { type: 'boolean' } });
+  const { values } = parseCommandLine(args, { storage: settings.storage, strict: { type: 'boolean' } });
+  const location = parseStorage(setting('storage', values.storage), ['sqlite', 'postgres']);
   return interruptible((signal) =>
-    withTarget(setting('storage', values.storage), async (target) => {
+    withTarget(location, async (target) => {
       const report = new TransferReport();
       signal.addEventListener('abort', () => process.stdin.destroy());
       try {

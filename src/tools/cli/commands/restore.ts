@@ -1,14 +1,14 @@
-import { closeSync, constants, existsSync, fchownSync, fstatSync, linkSync, openSync, renameSync } from 'node:fs';
-import { realpathSync, rmSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, fchownSync, fstatSync, linkSync, lstatSync, openSync } from 'node:fs';
+import { realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { identifyFile, isSameFile, requireFolderOf, syncFolder } from '../../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../../storage/sqlite/result-code.ts';
-import { parseCommandLine, setting, UsageError } from '../command.ts';
-import { settings } from '../environment.ts';
+import { parseCommandLine, UsageError } from '../command.ts';
+import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';
-import { requireFile } from '../storage.ts';
-import { copyDatabase, requireSqlite } from './backup.ts';
+import { parseStorage, requireFile } from '../storage.ts';
+import { copyDatabase } from './backup.ts';
 
 export const help = `Usage: plant-store restore BACKUP [--storage sqlite:FILE]
 
@@ -23,14 +23,12 @@ Options:
 `;
 
 export async function run(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine('restore', args, { storage: settings.storage }, 1);
+  const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
   const [given] = positionals;
-  if (given === undefined || given === '') {
-    throw new UsageError('restore requires BACKUP, the name of a file. See plant-store restore --help.');
-  }
-  const path = requireSqlite(setting('storage', values.storage));
-  // SQLite keeps the log next to the file to which symbolic links lead.
-  const file = existsSync(path) ? realpathSync(path) : path;
+  if (!given) throw new UsageError('restore requires BACKUP, the name of a file.');
+  const { file: path } = parseStorage(setting('storage', values.storage), ['sqlite']);
+  // SQLite keeps the log next to the file to which symbolic links lead. A link that leads nowhere is an error.
+  const file = lstatSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
   const [backup, previous, copy] = [resolve(given), `${file}.before-restore`, `${file}.restoring`];
   requireFile(backup);
   requireFolderOf(file, 'database file');
@@ -39,7 +37,6 @@ export async function run(args: string[]): Promise<number> {
   }
   if (existsSync(previous)) throw new Error(`${previous} exists, from an earlier restore: move it away.`);
   return interruptible(async (signal) => {
-    if (existsSync(file)) completeFile(file);
     // A process that was killed might have left a copy.
     rmSync(copy, { force: true });
     await copyDatabase(backup, copy, signal);
@@ -49,8 +46,7 @@ export async function run(args: string[]): Promise<number> {
     } finally {
       rmSync(copy, { force: true });
     }
-    const kept = existsSync(previous) ? ` The previous file is ${previous}.` : '';
-    process.stderr.write(`Restored ${file}.${kept}\n`);
+    process.stderr.write(`Restored ${file}.\n`);
     return 0;
   });
 }

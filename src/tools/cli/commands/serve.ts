@@ -1,25 +1,28 @@
 import { subscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { resolve as absolutePath } from 'node:path';
+import { resolve } from 'node:path';
 import type { Caller } from '../../../core/model/caller.ts';
 import type { RequestMessage } from '../../../core/model/diagnostics.ts';
 import { PlantStore } from '../../../core/plant-store.ts';
+import { parseCorsOrigin } from '../../../http/cors.ts';
 import { createRequestListener } from '../../../http/node/listener.ts';
-import type { ServiceListener } from '../../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../../http/node/server.ts';
-import type { ServiceOptions } from '../../../http/options.ts';
+import { checkBasePath } from '../../../http/options.ts';
 import { TokenGrants } from '../../../tokens/grants.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
+import { asUsageError, parseCommandLine, UsageError } from '../command.ts';
 import { createDocs } from '../docs/find-page.ts';
+import { setting, settings } from '../environment.ts';
+import type { Setting, SettingName } from '../environment.ts';
 import { prepareFirstToken } from '../first-token.ts';
+import { interruptible } from '../interruption.ts';
 import { listen, reachableUrl } from '../listen.ts';
-import { isRejectedInput, Log } from '../output/log.ts';
+import { Log, logFormats, logLevels } from '../output/log.ts';
 import { version } from '../package.ts';
-import { describeStorage, openStorage } from '../storage.ts';
-import { parseServeConfig } from './serve-config.ts';
-import type { ServeConfig } from './serve-config.ts';
+import { openStorage, parseStorage } from '../storage.ts';
 
 export const help = `Usage: plant-store serve [OPTIONS]
 
@@ -53,8 +56,8 @@ Options:
                       (PLANT_STORE_ADMIN_PORT; default: off)
   --admin-host HOST   the address of the admin port
                       (PLANT_STORE_ADMIN_HOST; default 127.0.0.1)
-  --log FORMAT        the format of the log on standard error: json, pretty or
-                      off (PLANT_STORE_LOG; default pretty on a terminal)
+  --log FORMAT        the format of the log on standard error: json or pretty
+                      (PLANT_STORE_LOG; default pretty on a terminal)
   --log-level LEVEL   info, or error for errors only
                       (PLANT_STORE_LOG_LEVEL; default info)
   --docs              serve a web page at /docs to try the service; requires
@@ -66,34 +69,72 @@ Options:
 const drainGraceMs = 8000;
 /** The process exits at this time after the last request, even if the database does not respond. */
 const exitGraceMs = 1000;
-/** The process exits at this time after a signal in any case. */
-const stopWithinMs = 9500;
-/** Signals within this interval count as one. If npm runs the server, Ctrl-C causes two: npm forwards the signal. */
-const sameSignalMs = 100;
+
+/** @throws {UsageError} if a setting is invalid. */
+function parse(args: string[]) {
+  const { values } = parseCommandLine(args, settings);
+  const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
+  const [basePath, corsOrigin, adminPort, log] = [
+    given('base-path'),
+    given('cors-origin'),
+    given('admin-port'),
+    given('log'),
+  ];
+  const format = log.text === '' ? (process.stderr.isTTY ? 'pretty' : 'json') : parseWord(log, logFormats);
+  asUsageError(basePath.source, () => {
+    checkBasePath(basePath.text);
+  });
+  const docs = setting('docs', values.docs === true ? '1' : undefined);
+  return {
+    address: { host: given('host').text, port: parseInteger(given('port'), 65_535) },
+    storage: parseStorage(given('storage'), ['sqlite', 'postgres', 'memory']),
+    tokens: resolve(given('tokens').text),
+    basePath: basePath.text,
+    corsOrigin: asUsageError(corsOrigin.source, () => {
+      return corsOrigin.text === '' ? [] : parseCorsOrigin(corsOrigin.text.split(',').map((origin) => origin.trim()));
+    }),
+    trustedProxies: parseInteger(given('trusted-proxies'), 99),
+    admin:
+      adminPort.text === '' ? undefined : { host: given('admin-host').text, port: parseInteger(adminPort, 65_535) },
+    log: { format, level: parseWord(given('log-level'), logLevels) },
+    /** The source of the setting that enables the web page, if it is enabled. */
+    docs: parseWord(docs, ['0', '1']) === '1' ? docs.source : undefined,
+  };
+}
+
+function parseInteger({ text, source }: Setting, max: number): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new UsageError(`${source} must be 0 to ${max}, not '${text}'.`);
+}
+
+function parseWord<Word extends string>({ text, source }: Setting, words: readonly Word[]): Word {
+  const word = words.find((known) => known === text);
+  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}, not '${text}'.`);
+  return word;
+}
 
 export async function run(args: string[]): Promise<number> {
-  const config = parseServeConfig(args);
-  const { docs, basePath, corsOrigin, trustedProxies } = config;
+  const config = parse(args);
+  const { tokens, storage: location, docs, basePath, corsOrigin, trustedProxies } = config;
   const log = new Log(config.log);
-  const addDocs = docs === undefined ? (listener: ServiceListener) => listener : createDocs(docs, basePath);
-  const useTokens = () => authenticateAndLog(config.tokens, log);
-  const issueFirst = existsSync(config.tokens) ? undefined : prepareFirstToken(config.tokens);
-  let authenticate: (token: string) => Caller | null = issueFirst === undefined ? useTokens() : () => null;
+  const addDocs = docs === undefined ? undefined : createDocs(docs, basePath);
+  const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log));
+  const issueFirst = existsSync(tokens) ? undefined : prepareFirstToken(tokens);
+  let grants = issueFirst === undefined ? openGrants() : undefined;
 
-  const place = describeStorage(config.storage);
-  const storage = await openStorage(config.storage);
+  const storage = await openStorage(location);
   const store = new PlantStore({ storage });
   const readiness = new Readiness(storage, log);
-  const options: ServiceOptions = {
-    authenticate: (token) => authenticate(token),
+  const listener = createRequestListener(store, {
+    authenticate: (token) => authenticate(grants, token, log),
     onError: (error, { requestId, method, path }) => {
       log.error(`${method} ${path} failed`, error, requestId);
     },
     basePath,
     corsOrigin,
     trustedProxies,
-  };
-  const server = createServerFor(addDocs(createRequestListener(store, options)));
+  });
+  const server = createServerFor(addDocs?.(listener) ?? listener);
   const adminServer = config.admin === undefined ? undefined : createAdminServer(server, readiness);
   try {
     logEvents(server, log);
@@ -108,16 +149,28 @@ export async function run(args: string[]): Promise<number> {
     // The token is issued only after the server has started to listen. Otherwise, a failed startup, for example because
     // the port is in use, would leave behind a token that was never shown.
     const first = issueFirst?.(reachableUrl(url));
-    if (first !== undefined) authenticate = useTokens();
-    const signaled = untilSignal(log);
-    process.stdout.write(readyText(config, place, url, adminUrl, first));
-    // On a terminal, the text on standard output says the same.
-    if (config.log.format === 'json') log.info('listening', { version: version(), url, adminUrl, storage: place });
-    void readiness.works();
-    log.info(`${await signaled}: stopping`);
-    readiness.stop();
-    setTimeout(() => process.exit(1), stopWithinMs).unref();
-    await drainServer(server, { graceMs: drainGraceMs });
+    grants ??= openGrants();
+    await interruptible(async (signal) => {
+      const signaled = once(signal, 'abort');
+      // Supervisors and scripts wait for the line with the URL.
+      const lines = [
+        `Plant Store listening on ${url}`,
+        `Plants are stored in ${location.place}, and tokens in ${tokens}.`,
+        adminUrl && `Health and metrics: ${adminUrl}`,
+        docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
+        first,
+      ];
+      process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
+      // On a terminal, the text on standard output says the same.
+      const fields = { version: version(), url, adminUrl, storage: location.place };
+      if (config.log.format === 'json') log.info('listening', fields);
+      void readiness.works();
+      await signaled;
+      log.info(`${String(signal.reason)}: stopping`);
+      readiness.stop();
+      await drainServer(server, { graceMs: drainGraceMs });
+      return 0;
+    });
     setTimeout(() => {
       log.info('stopped');
       log.flush();
@@ -136,15 +189,13 @@ export async function run(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Returns a function that accepts the tokens in a file, and logs why other tokens are rejected. */
-function authenticateAndLog(path: string, log: Log): (token: string) => Caller | null {
-  const grants = new TokenGrants(path, log.error.bind(log));
-  return (token) => {
-    const found = grants.find(token);
-    if ('caller' in found) return found.caller;
-    log.info(`A token was rejected: ${found.reason}`, { tokenId: found.tokenId });
-    return null;
-  };
+/** Returns the caller that a token identifies. Logs why a token is rejected. */
+function authenticate(grants: TokenGrants | undefined, token: string, log: Log): Caller | null {
+  const found = grants?.find(token);
+  if (found === undefined) return null;
+  if ('caller' in found) return found.caller;
+  log.info(`A token was rejected: ${found.reason}`, { tokenId: found.tokenId });
+  return null;
 }
 
 function logEvents(server: Server, log: Log): void {
@@ -154,50 +205,15 @@ function logEvents(server: Server, log: Log): void {
       log.request(message as RequestMessage);
     });
   }
-  server.on('clientError', (error: NodeJS.ErrnoException) => {
-    if (isRejectedInput(error)) log.info('refused', { code: error.code });
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException) => {
+    // Other codes mean that a client disconnected.
+    if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) log.info('refused', { code });
   });
+  const limit = `at most ${server.maxConnections} connections may be open`;
   server.on('drop', () => {
-    log.error(`A connection was closed: ${server.maxConnections} are open.`);
+    log.error(`A connection was closed: ${limit}.`);
   });
   server.on('connectionEvicted', () => {
-    const limit = `at most ${server.maxConnections} connections may be open`;
     log.error(`The least active connection was closed to make room: ${limit}.`);
   });
-}
-
-/** Resolves with the first signal to stop. A second one ends the process immediately. */
-function untilSignal(log: Log): Promise<NodeJS.Signals> {
-  const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
-  return new Promise((resolve) => {
-    let firstAt: number | undefined;
-    const onSignal = (signal: NodeJS.Signals, number: number): void => {
-      if (signal === 'SIGHUP' && !hasTerminal) {
-        log.info('SIGHUP: ignored, because there is no terminal');
-        return;
-      }
-      firstAt ??= performance.now();
-      if (performance.now() - firstAt > sameSignalMs) process.exit(128 + number);
-      resolve(signal);
-    };
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
-  });
-}
-
-/** Returns the text that the server prints when it is ready. Supervisors and scripts wait for the line with the URL. */
-function readyText(
-  config: ServeConfig,
-  place: string,
-  url: string,
-  adminUrl: string | undefined,
-  first: string | undefined,
-): string {
-  const lines = [
-    `Plant Store listening on ${url}`,
-    `Plants are stored in ${place}, and tokens in ${absolutePath(config.tokens)}.`,
-    adminUrl && `Health and metrics: ${adminUrl}`,
-    config.docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
-    first,
-  ];
-  return `${lines.filter((line) => line !== undefined).join('\n')}\n`;
 }

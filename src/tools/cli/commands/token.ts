@@ -7,8 +7,8 @@ import { isUser } from '../../../core/model/user.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../../tokens/issue.ts';
 import { readTokenFile } from '../../../tokens/token-file.ts';
 import type { TokenRecord } from '../../../tokens/token-file.ts';
-import { parseCommandLine, setting, UsageError } from '../command.ts';
-import { settings } from '../environment.ts';
+import { parseCommandLine, UsageError } from '../command.ts';
+import { setting, settings } from '../environment.ts';
 import { printable } from '../output/printable.ts';
 
 export const help = `Usage: plant-store token create USER [--scope LIST] [--expires-in TIME]
@@ -46,11 +46,9 @@ function create(args: string[]): number {
     scope: { type: 'string', multiple: true },
     'expires-in': { type: 'string' },
   } as const;
-  const { values, positionals } = parseCommandLine('token', args, options, 1);
+  const { values, positionals } = parseCommandLine(args, options, 1);
   const [user] = positionals;
-  if (user === undefined || user === '') {
-    throw new UsageError('token create requires a USER. See plant-store token --help.');
-  }
+  if (!user) throw new UsageError('token create requires a USER.');
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
   const scopes = values.scope?.flatMap((list) => list.split(',')).map(parseScope);
   const expiresIn = values['expires-in'];
@@ -68,7 +66,7 @@ function create(args: string[]): number {
 }
 
 function list(args: string[]): number {
-  const { values } = parseCommandLine('token', args, { tokens: settings.tokens });
+  const { values } = parseCommandLine(args, { tokens: settings.tokens });
   const path = setting('tokens', values.tokens).text;
   requireTokenFile(path);
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
@@ -82,7 +80,7 @@ function list(args: string[]): number {
 }
 
 function revoke(args: string[]): number {
-  const { values, positionals } = parseCommandLine('token', args, { tokens: settings.tokens }, 1);
+  const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens }, 1);
   const [given] = positionals;
   if (given === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
   const path = setting('tokens', values.tokens).text;

@@ -1,10 +1,10 @@
 import { errorText } from '../../../core/model/error-text.ts';
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { RequestMessage } from '../../../core/model/diagnostics.ts';
-import { describeError } from '../advice.ts';
+import { describeError } from '../describe-error.ts';
 import { printable } from './printable.ts';
 
-export const logFormats = ['json', 'pretty', 'off'] as const;
+export const logFormats = ['json', 'pretty'] as const;
 export const logLevels = ['info', 'error'] as const;
 export interface LogOptions {
   readonly format: (typeof logFormats)[number];
@@ -20,11 +20,6 @@ const maxUnwrittenBytes = 1_048_576;
 /** For this many milliseconds after an error has been logged, its repetitions are only counted. */
 const repeatMs = 1000;
 
-/** Checks whether a `clientError` means that node:http rejected a request, and not that a client disconnected. */
-export function isRejectedInput({ code = '' }: NodeJS.ErrnoException): boolean {
-  return /^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code);
-}
-
 /** Writes the log to standard error, with at most one write per event loop iteration. */
 export class Log {
   readonly #options: LogOptions;
@@ -39,7 +34,7 @@ export class Log {
 
   /** Whether entries of the level `info` are written. */
   get hasInfo(): boolean {
-    return this.#options.level !== 'error' && this.#options.format !== 'off';
+    return this.#options.level !== 'error';
   }
 
   info(message: string, fields: Fields = {}): void {
@@ -95,7 +90,6 @@ export class Log {
   }
 
   #write(entry: LogEntry): void {
-    if (this.#options.format === 'off') return;
     if (this.#lines.length === 0) setImmediate(this.#writeOut.bind(this));
     this.#lines.push(this.#options.format === 'pretty' ? pretty(entry) : json(entry));
   }

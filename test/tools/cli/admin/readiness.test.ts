@@ -11,7 +11,7 @@ import { heldStorage } from '../../../support/held-storage.ts';
 /** `logged` contains the errors and other messages that have been logged. */
 function readinessOf(t: TestContext, storage: StorageAdapter): { readiness: Readiness; logged: unknown[] } {
   const logged: unknown[] = [];
-  const log = new Log({ format: 'off' });
+  const log = new Log({ format: 'json' });
   log.error = (_, error) => logged.push(error);
   log.info = (message) => logged.push(message);
   // Keeps the process running, because the timers of a Readiness do not.

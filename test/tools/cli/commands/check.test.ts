@@ -97,7 +97,7 @@ describe('plant-store check, if the tests cannot be run,', () => {
     const cases: [args: string[], message: string][] = [
       [[], 'check needs two tokens'],
       [['plants.example', ...twoTokens], "The URL must be an address such as https://example.com/garden, not 'plants"],
-      [tokens('ada', 'ada'), 'tokens.a and tokens.b must be the tokens of two users.'],
+      [tokens('ada', 'ada'), 'tokens.a and tokens.b must be the tokens of two users'],
       [tokens('ada', 'bob', '--reporter', 'xml'), '--reporter must be one of spec, tap, junit, dot.'],
       [tokens('ada', 'bob', '--only', '('), 'Invalid regular expression'],
       [['http://127.0.0.1:1', ...twoTokens], 'No Plant Store responds at http://127.0.0.1:1: bad port'],

@@ -45,12 +45,12 @@ describe('Log', () => {
     assert.match(pretty, stacks);
   });
 
-  it('writes the cause of a storage failure and what to do on one line, without a stack', async () => {
+  it('writes the cause of a storage failure on one line, without a stack', async () => {
     const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
     const text = await written({ format: 'pretty' }, (log) => {
       log.error('POST /plants failed', new PlantStoreError('storage_unavailable', undefined, { cause: full }));
     });
-    assert.match(text, /POST \/plants failed: database or disk is full\. Free space on the disk\.\n$/);
+    assert.match(text, /POST \/plants failed: database or disk is full\n$/);
     assert.equal(text.split('\n').length, 2);
   });
 
@@ -60,7 +60,6 @@ describe('Log', () => {
     };
     assert.match(await written({ format: 'pretty' }, tell), /GET \/plants 200 1\.0 ms ada\\u001b\[2J\n$/);
     assert.match(await written({ format: 'json' }, tell), /"user":"ada\\u001b\[2J"/);
-    assert.equal(await written({ format: 'off' }, tell), '');
   });
 
   it('writes only errors if the level is error', async () => {
