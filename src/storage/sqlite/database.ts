@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import {
@@ -5,6 +6,7 @@ import {
   damaged,
   hasLog,
   isCutShort,
+  logOf,
   refuseOrphanedLog,
   requireFolderOf,
   unsupported,
@@ -48,8 +50,8 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   refuseOrphanedLog(path);
   createPrivateFile(path);
   // Closing a read-write connection checkpoints the WAL, which would change the file of another application.
-  if (hasLog(path)) openChecked(path, 'ro', busyTimeoutMs, () => undefined).close();
-  return openChecked(path, 'rw', busyTimeoutMs, (database, version) => {
+  if (hasLog(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
+  return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
     if (version === 0) createSchema(database, path);
     // The schema exists before the WAL, so that the file header is complete before the WAL contains any commit.
     enterWalMode(database, busyTimeoutMs);
@@ -68,23 +70,35 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
  */
 export function openToRead(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
+  const open = (parameter: OpenParameter): DatabaseSync =>
+    openChecked(path, parameter, busyTimeoutMs, (database, version) => {
+      if (version === 0) throw unsupported(path, 'is empty');
+      database.exec('PRAGMA query_only = ON');
+      requireTable(database);
+    });
   // A read-only connection leaves the WAL as it is when it is closed. If there was no WAL, it would leave an empty one.
-  return openChecked(path, hasLog(path) ? 'ro' : 'rw', busyTimeoutMs, (database, version) => {
-    if (version === 0) throw unsupported(path, 'is empty');
-    database.exec('PRAGMA query_only = ON');
-    requireTable(database);
-  });
+  if (hasLog(path)) return open('mode=ro');
+  try {
+    return open('mode=rw');
+  } catch (error) {
+    // In a read-only folder, SQLite cannot create a WAL. A file without a WAL is not in use, and can be read without it.
+    const isReadOnly = hasResultCode(error, 'readOnly') || hasResultCode(error, 'cannotOpen');
+    if (!isReadOnly || existsSync(logOf(path))) throw error;
+    return open('immutable=1');
+  }
 }
+
+/** See https://www.sqlite.org/uri.html. With `mode=rw`, SQLite does not create a missing file. */
+type OpenParameter = 'mode=ro' | 'mode=rw' | 'immutable=1';
 
 function openChecked(
   path: string,
-  mode: 'ro' | 'rw',
+  parameter: OpenParameter,
   busyTimeoutMs: number,
   check: (database: DatabaseSync, version: number) => void,
 ): DatabaseSync {
-  // Without the mode, SQLite would create a missing file: https://www.sqlite.org/uri.html#urimode
   const url = pathToFileURL(path);
-  url.search = `?mode=${mode}`;
+  url.search = parameter;
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs });
   try {
     check(database, readVersion(database, path));

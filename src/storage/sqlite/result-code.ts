@@ -1,5 +1,14 @@
 /** Primary SQLite result codes: https://www.sqlite.org/rescode.html */
-const resultCode = { error: 1, busy: 5, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 };
+const resultCode = {
+  error: 1,
+  busy: 5,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notADatabase: 26,
+};
 
 /** The primary result code is the low byte of `errcode`: https://www.sqlite.org/rescode.html#pve */
 export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {

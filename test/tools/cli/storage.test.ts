@@ -6,6 +6,7 @@ import { openStorage, parseStorage } from '../../../src/tools/cli/storage.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { plainEnvironment, runProgram } from '../../support/run-program.ts';
+import type { Finished } from '../../support/run-program.ts';
 import { main, tsx } from '../../support/sources.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { createAll, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
@@ -88,18 +89,22 @@ describe('plant-store, if the disk is full or failing,', { concurrency: 2 }, () 
     });
   }
 
-  it('names a file in a read-only folder', async (t) => {
+  it('names a file in a read-only folder, and can read it', async (t) => {
     const cwd = await temporaryFolder(t);
-    const file = join(cwd, 'plants.db');
-    await createAll(file, []);
+    const storage = `sqlite:${join(cwd, 'plants.db')}`;
+    await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 1));
     const undo = await makeReadOnly(cwd);
     if (undo === undefined) {
       t.skip('this process may not mount');
       return;
     }
-    const { code, stderr } = await callCommand(['import', '--storage', `sqlite:${file}`], { cwd: '/' }).finally(undo);
-    assert.equal(code, 1);
-    assert.ok(stderr.includes(`${file} cannot be used`), stderr);
+    const call = (command: string): Promise<Finished> => callCommand([command, '--storage', storage], { cwd: '/' });
+    const [imported, exported] = [await call('import'), await call('export')];
+    await undo();
+    assert.equal(imported.code, 1);
+    assert.ok(imported.stderr.includes(join(cwd, 'plants.db')), imported.stderr);
+    assert.equal(exported.code, 0, exported.stderr);
+    assert.match(exported.stdout, /"user":"ada"/);
   });
 });
 

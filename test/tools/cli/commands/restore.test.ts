@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chown, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chown, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callCommand } from '../../../support/call-command.ts';
@@ -40,7 +40,7 @@ describe('plant-store restore', () => {
     assert.match(await readFile(join(cwd, 'plants.db.before-restore'), 'latin1'), /^damaged /);
   });
 
-  it('refuses to replace a file that a server uses, and the file that it restores', async (t) => {
+  it('refuses to replace a file that a server uses, the file that it restores, and a link that leads nowhere', async (t) => {
     const { cwd, server, create, call } = await startTokenServer(t, []);
     await create(1);
     await createAll(join(cwd, 'backup.db'), rowOfPlants('ada', 3));
@@ -49,6 +49,10 @@ describe('plant-store restore', () => {
     assert.equal(code, 1);
     assert.match(stderr, /plants\.db is in use/);
     assert.equal((await callCommand(['restore', 'plants.db'], { cwd })).code, 2);
+    await symlink('none/plants.db', join(cwd, 'dangling'));
+    assert.equal((await callCommand([...restore, '--storage', 'sqlite:dangling'], { cwd })).code, 1);
+    assert.equal(await readlink(join(cwd, 'dangling')), 'none/plants.db');
+    await rm(join(cwd, 'dangling'));
     assert.deepEqual(await readdir(cwd), files);
     assert.equal((await create(2)).status, 200);
     assert.equal(((await call('GET', '/plants')).json as unknown[]).length, 2);
