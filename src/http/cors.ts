@@ -33,24 +33,18 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  headers(request: ServiceRequest): HeaderList {
-    const origin = this.#allowed(request);
-    const vary = this.#origins.has('*') ? [] : ['Vary', 'Origin'];
-    if (origin === undefined) return vary;
-    return [...vary, 'Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed];
-  }
-
-  /** Returns the additional headers for the response to an OPTIONS request, which may be a CORS preflight request. */
-  preflightHeaders(request: ServiceRequest, methods: string): HeaderList {
-    if (this.#allowed(request) === undefined) return [];
-    const allow = ['Access-Control-Allow-Methods', methods, 'Access-Control-Allow-Headers', requestHeaders];
-    return [...allow, 'Access-Control-Max-Age', maxAge];
-  }
-
-  /** Returns the value of `Access-Control-Allow-Origin`, or `undefined` if the request's origin is not allowed. */
-  #allowed(request: ServiceRequest): string | undefined {
-    if (this.#origins.has('*')) return '*';
-    const origin = request.header('origin');
-    return origin !== undefined && this.#origins.has(origin) ? origin : undefined;
+  /** `allow` contains the methods that the path supports; `undefined` if there is no such path. */
+  headers(request: ServiceRequest, allow: string | undefined): HeaderList {
+    const isPublic = this.#origins.has('*');
+    const headers = isPublic ? [] : ['Vary', 'Origin'];
+    const origin = isPublic ? '*' : request.header('origin');
+    if (origin === undefined || !this.#origins.has(origin)) return headers;
+    headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed);
+    // An OPTIONS request may be a CORS preflight request.
+    if (request.method === 'OPTIONS' && allow !== undefined) {
+      headers.push('Access-Control-Allow-Methods', allow, 'Access-Control-Allow-Headers', requestHeaders);
+      headers.push('Access-Control-Max-Age', maxAge);
+    }
+    return headers;
   }
 }

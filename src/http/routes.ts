@@ -9,25 +9,31 @@ export interface Operation {
   readonly scope: Scope | undefined;
 }
 
-/** Every path also supports OPTIONS. */
 export interface Route {
   /** The path in OpenAPI notation; `{id}` represents one path segment. */
   readonly path: string;
   readonly operations: Readonly<Record<string, Operation>>;
+  /** The methods that the path supports, as the value of the `Allow` header (RFC 9110 §10.2.1). */
+  readonly allow: string;
+  readonly pattern: RegExp;
 }
 
 /** The route table, from which the OpenAPI document is generated. */
 export const routes: readonly Route[] = [
-  {
-    path: '/plants',
-    operations: {
-      GET: { id: 'getPlants', scope: 'plants:read' },
-      POST: { id: 'createPlant', scope: 'plants:write' },
-    },
-  },
-  { path: '/plants/{id}', operations: { DELETE: { id: 'deletePlant', scope: 'plants:write' } } },
-  { path: '/openapi.json', operations: { GET: { id: 'getOpenApi', scope: undefined } } },
+  createRoute('/plants', {
+    GET: { id: 'getPlants', scope: 'plants:read' },
+    POST: { id: 'createPlant', scope: 'plants:write' },
+  }),
+  createRoute('/plants/{id}', { DELETE: { id: 'deletePlant', scope: 'plants:write' } }),
+  createRoute('/openapi.json', { GET: { id: 'getOpenApi', scope: undefined } }),
 ];
+
+function createRoute(path: string, operations: Route['operations']): Route {
+  const methods = Object.keys(operations);
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  const pattern = new RegExp(`^${path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`);
+  return { path, operations, allow, pattern };
+}
 
 /** A path that supports GET also supports HEAD. */
 export function operationOf({ operations }: Route, method: string): Operation | undefined {
@@ -35,45 +41,30 @@ export function operationOf({ operations }: Route, method: string): Operation | 
   return Object.hasOwn(operations, name) ? operations[name] : undefined;
 }
 
-export interface RouteMatch {
-  readonly route: Route;
-  /** The methods that the route supports, as the value of the `Allow` header (RFC 9110 §10.2.1). */
-  readonly allow: string;
-  /** The path segment that matches `{id}`, still percent-encoded; empty if the route does not contain `{id}`. */
-  readonly idText: string;
-}
-
 export interface Target {
   readonly path: string;
   readonly query: string;
-  readonly match: RouteMatch | undefined;
-}
-
-const patterns = routes.map((route) => {
-  const methods = Object.keys(route.operations);
-  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-  const match: RouteMatch = { route, allow, idText: '' };
-  return { match, pattern: new RegExp(`^${route.path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`) };
-});
-
-/** Paths are compared exactly: letter case and trailing slashes matter. */
-export function findRoute(path: string): RouteMatch | undefined {
-  for (const { match, pattern } of patterns) {
-    const found = pattern.exec(path);
-    if (found !== null) return found[1] === undefined ? match : { ...match, idText: found[1] };
-  }
-  return undefined;
+  /** The route that has this path; `undefined` if there is none. */
+  readonly route: Route | undefined;
+  /** The path segment that matches `{id}`, still percent-encoded; empty if the route does not contain `{id}`. */
+  readonly idText: string;
 }
 
 /** Finds the route for a request target. Some proxies and frameworks remove the prefix `basePath`, others do not. */
 export function resolveTarget(target: string, basePath: string): Target {
   const { path, query } = splitTarget(target);
-  if (basePath !== '' && path.startsWith(basePath)) {
-    const rest = path.slice(basePath.length);
-    const match = findRoute(rest);
-    if (match !== undefined) return { path: rest, query, match };
+  const isPrefixed = basePath !== '' && path.startsWith(basePath);
+  const found = isPrefixed ? findRoute(path.slice(basePath.length), query) : undefined;
+  return found ?? findRoute(path, query) ?? { path, query, route: undefined, idText: '' };
+}
+
+/** Paths are compared exactly: letter case and trailing slashes matter. */
+function findRoute(path: string, query: string): Target | undefined {
+  for (const route of routes) {
+    const match = route.pattern.exec(path);
+    if (match !== null) return { path, query, route, idText: match[1] ?? '' };
   }
-  return { path, query, match: findRoute(path) };
+  return undefined;
 }
 
 /**

@@ -52,7 +52,7 @@ export function createService(owner: string, store: PlantStore, options: Service
 
   function answer(request: ServiceRequest, refusal?: HttpError): Promise<Answer> {
     const target = resolveTarget(request.target, basePath);
-    const route = target.match?.route;
+    const { route } = target;
     const operation = route && operationOf(route, request.method);
     const requestId = requestIdOf(request);
     const unmatchedPath = route === undefined ? clipPath(target.path) : undefined;
@@ -66,8 +66,8 @@ export function createService(owner: string, store: PlantStore, options: Service
     const { request, target, operation } = call;
     try {
       if (refusal !== undefined) throw refusal;
-      if (target.match === undefined) throw new HttpError('route_not_found');
-      if (request.method === 'OPTIONS') return finish(call, describeMethods(request, target.match.allow));
+      if (target.route === undefined) throw new HttpError('route_not_found');
+      if (request.method === 'OPTIONS') return finish(call, { status: 204, headers: ['Allow', target.route.allow] });
       if (operation === undefined) throw new HttpError('method_not_allowed');
       if (operation.scope !== undefined) {
         const found = findCaller(authenticate, request, target.path);
@@ -80,10 +80,6 @@ export function createService(owner: string, store: PlantStore, options: Service
     } catch (error) {
       return finish(call, refuse(call, error));
     }
-  }
-
-  function describeMethods(request: ServiceRequest, allow: string): Result {
-    return { status: 204, headers: ['Allow', allow, ...(cors?.preflightHeaders(request, allow) ?? [])] };
   }
 
   /** The user holds the permit until the response has been sent or the client has disconnected. */
@@ -101,7 +97,7 @@ export function createService(owner: string, store: PlantStore, options: Service
     getPlants: ({ request, target }, user) =>
       listPlants(store, user, parseListQuery(target.query), basePath + request.mountPath + target.path),
     deletePlant: async ({ target }, user) => {
-      if (await store.deletePlant(user, parseId(target.match?.idText ?? ''))) return { status: 204 };
+      if (await store.deletePlant(user, parseId(target.idText))) return { status: 204 };
       throw new HttpError('plant_not_found');
     },
     getOpenApi: ({ request: { mountPath } }) => ({
@@ -119,21 +115,21 @@ export function createService(owner: string, store: PlantStore, options: Service
       report(call, error instanceof HttpError ? error.cause : error);
     }
     const headers = [...challenge(code, call.operation?.scope)];
-    if (code === 'method_not_allowed') headers.push('Allow', call.target.match?.allow ?? '');
+    if (code === 'method_not_allowed') headers.push('Allow', call.target.route?.allow ?? '');
     if (status === 503) headers.push('Retry-After', '1');
     return { status, headers, body: errorBody(known), code };
   }
 
   function report({ request, requestId, target, trace }: Call, error: unknown): void {
     trace?.fail(error);
-    callOnError(error, { requestId, method: request.method, path: target.match?.route.path ?? '' });
+    callOnError(error, { requestId, method: request.method, path: target.route?.path ?? '' });
   }
 
   function finish(call: Call, { status, headers: more, body, code }: Result): Answer {
     const headers = bodyHeaders(body);
     headers.push('X-Request-Id', call.requestId);
     if (more !== undefined) headers.push(...more);
-    if (cors !== undefined) headers.push(...cors.headers(call.request));
+    if (cors !== undefined) headers.push(...cors.headers(call.request, call.target.route?.allow));
     const isGone = code !== undefined && !call.request.isOpen;
     return {
       status,
@@ -148,7 +144,7 @@ export function createService(owner: string, store: PlantStore, options: Service
     };
   }
 
-  return { answer, hasRoute: (target) => resolveTarget(target, basePath).match !== undefined };
+  return { answer, hasRoute: (target) => resolveTarget(target, basePath).route !== undefined };
 }
 
 function openApiJson(prefix: string): string {

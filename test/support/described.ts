@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { openApiDocument } from '../../src/http.ts';
-import { findRoute, splitTarget } from '../../src/http/routes.ts';
+import { resolveTarget } from '../../src/http/routes.ts';
 
 export interface Received {
   readonly status: number;
@@ -48,7 +48,7 @@ export function assertDescribed(method: string, target: string, received: Receiv
 }
 
 function describedResponse(method: string, target: string, status: number): Described | undefined {
-  const route = findRoute(splitTarget(target).path)?.route;
+  const { route } = resolveTarget(target, '');
   if (route === undefined) return status === 404 ? document.components.responses['RouteNotFound'] : undefined;
   if (method === 'OPTIONS') return document.components.responses['MethodNotAllowed'];
   // HEAD has the headers of GET.
