@@ -4,6 +4,8 @@ import { maxLimit } from '../core/model/plant.ts';
 import { routes } from './routes.ts';
 import type { Operation, OperationId } from './routes.ts';
 
+const errorCodes = Object.keys(errorTable) as ErrorCode[];
+
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The schema of a name or tag. The service also rejects unpaired surrogates, although the pattern matches them. */
@@ -62,41 +64,31 @@ const headers = {
 
 type HeaderName = keyof typeof headers;
 
-/** Maps an HTTP status to the additional header of Error responses with this status. */
-const extraHeaders: Partial<Record<number, HeaderName>> = {
-  401: 'WWW-Authenticate',
-  403: 'WWW-Authenticate',
-  405: 'Allow',
-  503: 'Retry-After',
-};
-
-const link = {
-  description: 'The link to the next page (RFC 8288, rel="next"), if the limit is at most 1000 and more plants follow.',
-  schema: { type: 'string' },
+/** The name and the additional headers of each error response that is the same for every operation, by status. */
+const sharedResponses: Readonly<Record<number, readonly [name: string, ...headers: HeaderName[]]>> = {
+  401: ['Unauthorized', 'WWW-Authenticate'],
+  403: ['Forbidden', 'WWW-Authenticate'],
+  405: ['MethodNotAllowed', 'Allow'],
+  408: ['RequestTimeout'],
+  431: ['HeaderTooLarge'],
+  500: ['InternalError'],
+  503: ['Unavailable', 'Retry-After'],
 };
 
 const limitDescription =
   'The maximum number of plants to return. Default: all plants. If the limit is at most 1000, a response may contain ' +
   'fewer plants when names are very long; Link tells whether more plants follow. May be given only once.';
 
-const parameters = {
-  limit: query('limit', limitDescription, { format: 'int32', minimum: 0, maximum: maxLimit }),
-  after: query('after', 'Returns only plants with a greater id. Take the value from Link. May be given only once.', {
-    format: 'int64',
-  }),
-  id: { name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id },
-};
+const afterDescription = 'Returns only plants with a greater id. Take the value from Link. May be given only once.';
 
-export const commonErrors: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'header_too_large'];
-/** The errors that any request for a user's plants can cause. */
-const plantErrors: readonly ErrorCode[] = [
-  ...(['missing_credentials', 'invalid_token', 'insufficient_scope'] as const),
-  ...(['internal', 'storage_unsupported', 'saturated', 'storage_unavailable'] as const),
-];
+const link = {
+  description: 'The link to the next page (RFC 8288, rel="next"), if the limit is at most 1000 and more plants follow.',
+  schema: { type: 'string' },
+};
 
 interface Details extends JsonObject {
   readonly responses: JsonObject;
-  /** The errors of this operation, in addition to `commonErrors` and `plantErrors`. */
+  /** The errors whose responses are not shared, in addition to `malformed_request`. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -104,14 +96,12 @@ interface Details extends JsonObject {
 const details: Record<OperationId, Details> = {
   getPlants: {
     summary: 'Returns the caller’s plants in ascending order of id.',
-    parameters: [parameters.limit, parameters.after],
+    parameters: [
+      query('limit', limitDescription, { format: 'int32', minimum: 0, maximum: maxLimit }),
+      query('after', afterDescription, { format: 'int64' }),
+    ],
     errors: ['invalid_limit', 'invalid_after'],
-    responses: {
-      200: {
-        ...success('The plants.', { type: 'array', items: schemaRef('Plant') }),
-        headers: { ...headerRefs(), Link: link },
-      },
-    },
+    responses: { 200: success('The plants.', { type: 'array', items: schemaRef('Plant') }, { Link: link }) },
   },
   createPlant: {
     summary: 'Creates a plant for the caller, unless the caller already has a plant with this id.',
@@ -125,7 +115,7 @@ const details: Record<OperationId, Details> = {
   },
   deletePlant: {
     summary: 'Deletes one of the caller’s plants.',
-    parameters: [parameters.id],
+    parameters: [{ name: 'id', in: 'path', required: true, description: 'The id of the plant.', schema: id }],
     errors: ['invalid_id', 'plant_not_found'],
     responses: { 204: { description: 'The plant was deleted.', headers: headerRefs() } },
   },
@@ -134,17 +124,6 @@ const details: Record<OperationId, Details> = {
     errors: [],
     responses: { 200: success('The OpenAPI 3.1.0 document.', { type: 'object' }) },
   },
-};
-
-/** Maps each HTTP status whose response is the same for every operation to the name of this response. */
-const sharedResponses: Readonly<Record<string, string>> = {
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  405: 'MethodNotAllowed',
-  408: 'RequestTimeout',
-  431: 'HeaderTooLarge',
-  500: 'InternalError',
-  503: 'Unavailable',
 };
 
 /**
@@ -186,7 +165,10 @@ export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknow
       responses: {
         RouteNotFound: errorResponse(['route_not_found']),
         ...Object.fromEntries(
-          Object.entries(sharedResponses).map(([status, title]) => [title, errorResponse(codesOf(Number(status)))]),
+          Object.entries(sharedResponses).map(([status, [title, ...more]]) => {
+            const codes = errorCodes.filter((code) => errorTable[code].status === Number(status));
+            return [title, errorResponse(codes, ...more)];
+          }),
         ),
       },
       securitySchemes: {
@@ -203,43 +185,35 @@ export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknow
 
 function describeOperation({ id: operationId, scope }: Operation): JsonObject {
   const { responses, errors, ...rest } = details[operationId];
-  const codes = [...commonErrors, ...(scope === undefined ? [] : plantErrors), ...errors];
+  const ownErrors = Map.groupBy(['malformed_request', ...errors] as const, (code) => errorTable[code].status);
+  const shared = scope === undefined ? [408, 431] : [401, 403, 408, 431, 500, 503];
   return {
     operationId,
     ...rest,
     // In OpenAPI 3.1, this array contains the scopes that a bearer token must have.
     security: scope === undefined ? [] : [{ bearerAuth: [scope] }],
-    responses: { ...responses, ...errorResponses(codes) },
+    responses: {
+      ...responses,
+      ...Object.fromEntries([...ownErrors].map(([status, codes]) => [status, errorResponse(codes)])),
+      ...Object.fromEntries(
+        shared.map((status) => [status, { $ref: `#/components/responses/${sharedResponses[status]?.[0] ?? ''}` }]),
+      ),
+    },
   };
 }
 
-function errorResponses(codes: readonly ErrorCode[]): JsonObject {
-  const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => {
-      const shared = sharedResponses[status];
-      return [status, shared === undefined ? errorResponse(group) : { $ref: `#/components/responses/${shared}` }];
-    }),
-  );
-}
-
-function codesOf(status: number): ErrorCode[] {
-  return (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status === status);
-}
-
-/** Returns one response that describes all given error codes. The codes must have the same status. */
-function errorResponse(codes: readonly ErrorCode[]): JsonObject {
-  const integers = [...new Set(codes.map((code) => errorTable[code].number))];
-  const error = { type: 'integer', enum: integers };
+/** Returns one response that describes all given error codes, which must have the same status. */
+function errorResponse(codes: readonly ErrorCode[], ...more: HeaderName[]): JsonObject {
+  const error = { type: 'integer', enum: [...new Set(codes.map((code) => errorTable[code].number))] };
   return {
     description: codes.map((code) => `${errorTable[code].number} ${code}: ${errorTable[code].message}`).join('\n\n'),
-    headers: headerRefs(...new Set(codes.flatMap((code) => extraHeaders[errorTable[code].status] ?? []))),
+    headers: headerRefs(...more),
     content: json({ allOf: [schemaRef('Error'), { properties: { error } }] }),
   };
 }
 
-function success(description: string, schema: JsonObject): JsonObject {
-  return { description, headers: headerRefs(), content: json(schema) };
+function success(description: string, schema: JsonObject, moreHeaders: JsonObject = {}): JsonObject {
+  return { description, headers: { ...headerRefs(), ...moreHeaders }, content: json(schema) };
 }
 
 function json(schema: JsonObject): JsonObject {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { errorTable, MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
+import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import { openApiDocument } from '../../src/http.ts';
-import { commonErrors } from '../../src/http/openapi.ts';
 import type { Call } from '../support/call.ts';
 import { authenticateByName, startService } from '../support/service.ts';
 
@@ -65,8 +64,7 @@ const afterClose: Request[] = [['GET /plants'], ['POST /plants', fern], ['DELETE
  * errors for requests that node:http rejects.
  */
 function describedAnswers(): string[] {
-  const early = new Set<number>(commonErrors.map((code) => errorTable[code].number));
-  const earlyStatuses = new Set(commonErrors.map((code) => String(errorTable[code].status)));
+  const early = [40009, 40800, 43100];
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, { responses }]) =>
       Object.entries(responses).flatMap(([status, response]) => {
@@ -74,8 +72,8 @@ function describedAnswers(): string[] {
         const { content } = components.responses[shared] ?? response;
         const answer = `${method.toUpperCase()} ${path} ${status}`;
         const integers = content?.['application/json'].schema.allOf?.[1]?.properties.error.enum;
-        if (integers === undefined) return earlyStatuses.has(status) ? [] : [answer];
-        return integers.filter((error) => !early.has(error)).map((error) => `${answer} ${error}`);
+        if (integers === undefined) return [answer];
+        return integers.filter((error) => !early.includes(error)).map((error) => `${answer} ${error}`);
       }),
     ),
   );
