@@ -1,13 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { errorTable } from '../../core/model/errors.ts';
-import type { ErrorCode } from '../../core/model/errors.ts';
-import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { Answer, Pages } from '../exchange.ts';
-
-/** How long to drain input after the final response, in milliseconds. */
-const lingerMs = 1000;
 
 /** For a long list, returns a promise that resolves when all pages have been written. */
 export function sendAnswer(
@@ -42,21 +34,4 @@ function drained(response: ServerResponse): Promise<boolean> {
     };
     response.once('drain', settle).once('close', settle);
   });
-}
-
-/**
- * Sends an error response for input that node:http has rejected, and drains input for up to a second (RFC 9112 §9.6).
- * Closing the connection immediately would cause a TCP reset, and the client might not receive the response.
- */
-export function refuseConnection(socket: Duplex, code: ErrorCode): void {
-  const { status } = errorTable[code];
-  const body = errorBody(new HttpError(code));
-  const headers = [...bodyHeaders(body), 'Connection', 'close'];
-  const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`);
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once('close', () => {
-    clearTimeout(timer);
-  });
-  socket.resume();
 }

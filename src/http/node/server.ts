@@ -1,14 +1,16 @@
-import { createServer } from 'node:http';
+import { createServer, STATUS_CODES } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorTable } from '../../core/model/errors.ts';
 import type { ErrorCode } from '../../core/model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
 import type { PlantStore } from '../../core/plant-store.ts';
+import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions } from '../options.ts';
 import { connectionLimit, currentResponse, evictConnections, openConnections } from './connections.ts';
 import { createListener } from './listener.ts';
-import { refuseConnection } from './send.ts';
 
 /** The node:http options of the server. The limits are documented in docs/http-api.md. */
 const serverOptions: ServerOptions = {
@@ -82,6 +84,20 @@ function clientErrorCode({ code }: NodeJS.ErrnoException): ErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   return 'malformed_request';
+}
+
+/**
+ * Sends an error response for input that node:http has rejected, and drains input for up to a second (RFC 9112 §9.6).
+ * Closing the connection immediately would cause a TCP reset, and the client might not receive the response.
+ */
+function refuseConnection(socket: Duplex, code: ErrorCode): void {
+  const { status } = errorTable[code];
+  const body = errorBody(new HttpError(code));
+  const headers = [...bodyHeaders(body), 'Connection', 'close'];
+  const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`);
+  socket.resume();
+  setTimeout(() => socket.destroy(), 1000).unref();
 }
 
 /**
