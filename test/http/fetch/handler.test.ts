@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RequestMessage } from '../../../src/http.ts';
 import { messagesOf } from '../../support/messages.ts';
-import { startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import { createHandler, newRequest } from './requests.ts';
 
@@ -24,31 +23,6 @@ describe('createFetchHandler', () => {
     assert.deepEqual(ended, expected);
     const { requestId, client, bytes } = messages[0] ?? {};
     assert.deepEqual([requestId, client, bytes], ['a', '192.0.2.1', undefined]);
-  });
-
-  it('returns the same headers as the node:http listener', async (t) => {
-    const node = await startService(t);
-    const { handler, store } = createHandler(t);
-    for (const each of [node.store, store]) await createPlants(each, 1001);
-    const ofConnection = ['connection', 'date', 'keep-alive', 'transfer-encoding'];
-    for (const request of [
-      'GET /plants?limit=1000 ada',
-      'GET /plants ada',
-      'GET /plants unknown',
-      'HEAD /plants ada',
-      'HEAD /openapi.json ada',
-      'DELETE /plants/1 ada',
-      'OPTIONS /plants ada',
-    ]) {
-      const [method = '', target = '', token = ''] = request.split(' ');
-      const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'a' };
-      const expected = await fetch(node.url + target, { method, headers });
-      const response = await handler(newRequest(method, target, { headers }));
-      assert.equal(response.status, expected.status, request);
-      const ofService = [...expected.headers].filter(([name]) => !ofConnection.includes(name));
-      assert.deepEqual([...response.headers], ofService, request);
-      assert.equal(await response.text(), await expected.text(), request);
-    }
   });
 
   it('ignores the fragment, the host and the scheme of a URL', async (t) => {

@@ -1,25 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDocs } from '../../../src/tools/cli/docs/find-page.ts';
 import { connectionLimit } from '../../../src/http/node/connections.ts';
-import { createRequestListener } from '../../../src/http/node/listener.ts';
-import { createServerFor } from '../../../src/http/node/server.ts';
-import type { PlantServer } from '../../../src/http.ts';
-import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
-import { listen } from '../../support/listen.ts';
-import { get, listRequest, post, RawConnection } from '../../support/raw-http.ts';
-import { authenticateByName } from '../../support/service.ts';
+import { listRequest, post, RawConnection } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
 /** A service whose evicted connections are recorded. */
 interface Watched {
-  readonly server: PlantServer;
+  readonly server: Server;
   readonly port: number;
   /** The connections in the order in which they were accepted. */
   readonly accepted: Socket[];
@@ -29,13 +23,10 @@ interface Watched {
   readonly drops: () => number;
 }
 
-/** Starts a service with the web page of `serve --docs`. If `hasPlants` is true, ada has 120 MB of plants. */
+/** Starts a service. If `hasPlants` is true, ada has 120 MB of plants. */
 async function start(t: HasAfter, maxConnections: number | undefined, hasPlants = false): Promise<Watched> {
-  const store = new PlantStore({ storage: new MemoryStorage() });
-  t.after(() => store.close());
+  const { server, port, store } = await startService(t);
   if (hasPlants) await createPlants(store, 4000, 'x'.repeat(30_000));
-  const options = { authenticate: authenticateByName };
-  const server = createServerFor(createDocs('--docs', '')(createRequestListener(store, options)));
   Object.assign(server, { maxConnections });
   const [accepted, evicted]: [Socket[], number[]] = [[], []];
   let drops = 0;
@@ -43,7 +34,7 @@ async function start(t: HasAfter, maxConnections: number | undefined, hasPlants 
     .on('connection', (socket: Socket) => accepted.push(socket))
     .on('connectionEvicted', (socket: Socket) => evicted.push(accepted.indexOf(socket)))
     .on('drop', () => drops++);
-  return { server, port: await listen(t, server), accepted, evicted, drops: () => drops };
+  return { server, port, accepted, evicted, drops: () => drops };
 }
 
 /** Replaces `performance.now` with a clock that the test sets. */
@@ -86,13 +77,12 @@ async function untilStill(socket: Socket | undefined): Promise<void> {
 }
 
 describe('connections when more than 95% of maxConnections are open', () => {
-  // The list and the 30 copies of the file are too large for the socket buffers.
+  // The list is too large for the socket buffers.
   const kinds: [string, string, boolean][] = [
     ['a client that has sent nothing', '', false],
     ['a header that is not complete, after a response', 'GET /pla', true],
     ['a body that is not complete', post('{"id":1', 100), false],
     ['a list that the client does not read', listRequest, false],
-    ['a file of --docs that the client does not read', get('/docs/swagger-ui-bundle.js').repeat(30), false],
   ];
   for (const [kind, text, isLater] of kinds) {
     it(`are evicted after a second without progress, the least recently active first: ${kind}`, async (t) => {

@@ -1,19 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { listen } from '../../support/listen.ts';
-import {
-  exchange,
-  head,
-  parseRawAnswer,
-  parseRawAnswers,
-  post,
-  RawConnection,
-  statusesIn,
-} from '../../support/raw-http.ts';
-import { createListener, startService } from '../../support/service.ts';
+import { exchange, head, parseRawAnswers, statusesIn } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
 
 const token = 'Authorization: Bearer ada\r\n';
 const plant = '{"id":1,"name":"Fern"}';
@@ -69,32 +57,4 @@ describe('a malformed request', () => {
     }
     assert.equal((await store.listPlants('ada')).length, unusual.length);
   });
-});
-
-describe('a header that is sent twice', () => {
-  it('is refused if it is Authorization, on any server', async (t) => {
-    const { store, listener } = createListener(t);
-    const port = await listen(t, createServer(listener));
-    const twice = [
-      [post(plant).replace('Authorization', 'Authorization: Bearer eve\r\nAuthorization'), 401, 40102],
-      [post(plant).replace('Content-Type', 'Authorization: Bearer eve\r\nContent-Type'), 401, 40102],
-    ] as const;
-    for (const [text, status, error] of twice) {
-      const answer = parseRawAnswer(await (await RawConnection.open(t, port, text)).until(/\}$/));
-      assert.deepEqual([answer.status, answer.error], [status, error]);
-    }
-    for (const user of ['ada', 'eve']) assert.deepEqual(await store.listPlants(user), []);
-  });
-});
-
-it('body › is read as a whole if it arrives in pieces before it is needed', async (t) => {
-  const authenticated = Promise.withResolvers<{ user: string }>();
-  const { port, server } = await startService(t, { authenticate: () => authenticated.promise });
-  const connection = await RawConnection.open(t, port, `${start}${head}${posted.slice(0, -9)}`);
-  await once(server, 'request');
-  connection.send(posted.slice(-9));
-  await sleep(100);
-  authenticated.resolve({ user: 'ada' });
-  const { status } = parseRawAnswer(await connection.until(/\}$/));
-  assert.equal(status, 200);
 });
