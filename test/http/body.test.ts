@@ -13,22 +13,15 @@ type Case = readonly [what: string, refused: Call, error: number, accepted: Call
 describeOnBothFronts('POST /plants', (startService) => {
   const cases: readonly Case[] = [
     ['a byte order mark', { body: `\uFEFF${fern}` }, 40001, { body: fern }],
-    ['an empty media type', withHeader('content-type', ''), 40007, withHeader('content-type', 'application/json; x=y')],
-    ...[
-      ['application/json;charset=latin1', 'application/json;charset=utf8'],
-      ['application/json; charset = latin1', 'application/json; charset = "UTF-8"'],
-      ['application/json; charset=utf-80', 'application/json; charset=utf-8; x=y'],
-      ['application/json; charset=x-utf-8', 'application/json ; charset=utf-8'],
-      ['text/application/json', 'APPLICATION/JSON'],
-    ].map(([refused = '', accepted = '']): Case => [
-      refused,
-      withHeader('content-type', refused),
+    [
+      'another charset',
+      withHeader('content-type', 'application/json; charset = latin1'),
       40007,
-      withHeader('content-type', accepted),
-    ]),
+      withHeader('content-type', 'application/json ; charset = "UTF-8"; x=y'),
+    ],
+    ['a similar media type', withHeader('content-type', 'text/application/json'), 40007, { body: fern }],
     ['a content coding', withHeader('content-encoding', 'gzip'), 40007, withHeader('content-encoding', 'Identity')],
     ['a body over maxBodyBytes', padded(101), 40008, padded(100), 100],
-    ['a body far over maxBodyBytes', padded(1_000_000), 40008, padded(100), 100],
     ['a body over 64 KiB by default', padded(65_537), 40008, padded(65_536)],
   ];
   for (const [what, refused, error, accepted, maxBodyBytes] of cases) {

@@ -16,10 +16,9 @@ describe('service options', () => {
       ['authenticate', [undefined], /authenticate/],
       ['onError', ['x'], /onError/],
       ['maxBodyBytes', [0], /^maxBodyBytes must be an integer of 1 or more$/],
-      ['maxInFlight', [0, -1, 1.5, NaN], /^maxInFlight must be an integer/],
+      ['maxInFlight', [0, 1.5, NaN], /^maxInFlight must be an integer/],
       ['trustedProxies', [-1], /^trustedProxies must be an integer of 0 or more$/],
-      ['basePath', ['garden', '/garden/', '/', '//garden', '/a b', '/a?b', '/a>', 7, null], /^basePath must be a path/],
-      ['basePath', ['/%7', ['/garden']], /^basePath must be a path/],
+      ['basePath', ['garden', '/garden/', '/', '//garden', '/a b', '/%7', null], /^basePath must be a path/],
     ];
     for (const [name, values, message] of wrong) {
       for (const value of values) {

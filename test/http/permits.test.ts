@@ -65,7 +65,7 @@ function assertSaturated(answered: Answered): void {
 }
 
 describeOnBothFronts('maxInFlight', (startService) => {
-  for (const maxInFlight of [1, 2, 3, 10]) {
+  for (const maxInFlight of [1, 3]) {
     it(`of ${maxInFlight} lets one user occupy half of the places, rounded up, and others the rest`, async (t) => {
       const { storage, release } = heldStorage({ lists: true });
       const service = await startService(t, { storage, maxInFlight });
@@ -87,19 +87,6 @@ describeOnBothFronts('maxInFlight', (startService) => {
       assert.deepEqual(service.faults, [], 'saturation is not reported');
     });
   }
-
-  it('does not count a request if the application has changed the caller that it returned', async (t) => {
-    const caller = { user: 'ada' };
-    const { storage, release, calls } = heldStorage();
-    const service = await startService(t, { storage, maxInFlight: 1, authenticate: () => caller });
-    const creating = service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' });
-    await eventuallyEqual(calls, 1);
-    caller.user = 'bob';
-    release();
-    await creating;
-    caller.user = 'ada';
-    assert.equal((await listNothing(service, 'ada')).status, 200);
-  });
 
   const lists = ['?limit=10', '?limit=2000', ''].map((query) => `/plants${query}`);
   const requests: [number, string, string, Call?][] = [
