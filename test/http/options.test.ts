@@ -27,6 +27,13 @@ describe('service options', () => {
     }
   });
 
+  it('reject a store that is not a PlantStore', () => {
+    assert.throws(
+      () => createRequestListener({} as never, { authenticate: authenticateByName }),
+      /must be a PlantStore/,
+    );
+  });
+
   it('reject an unknown option with a TypeError that names the function and the option', () => {
     const options = { authenticate: authenticateByName, mountPath: '/garden' };
     const message = (name: string): RegExp => new RegExp(`^${name} has no option mountPath`);

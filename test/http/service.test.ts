@@ -10,7 +10,6 @@ import { heldStorage } from '../support/held-storage.ts';
 import { listenUrl } from '../support/listen.ts';
 import { startService } from '../support/service.ts';
 
-const secrets = ['TOKEN-SECRET', 'COOKIE-SECRET', 'QUERY-SECRET', 'BODY-SECRET', 'ROW-SECRET'];
 const fern = { body: '{"id":1,"name":"Fern"}' };
 
 describe('saturated and closed errors', () => {
@@ -31,26 +30,6 @@ describe('saturated and closed errors', () => {
   });
 });
 
-describe('a store from a second copy of the package', () => {
-  it('is accepted, and its errors have their codes', async (t) => {
-    class PlantStoreError extends Error {
-      override readonly name = 'PlantStoreError';
-      readonly code = 'id_taken';
-    }
-    const store = {
-      createPlant: () => Promise.reject(new PlantStoreError('You already have a plant with this id.')),
-      listPageJson: () => Promise.resolve({ json: '[{"name":"Ivy"}]', count: 1, last: 1n, hasMore: false }),
-      deletePlant: () => Promise.resolve(true),
-      close: () => Promise.resolve(),
-    };
-    const service = await startService(t, { store: store as never });
-    assert.deepEqual(outcome(await service.call('POST', '/plants', fern)), [400, 40003]);
-    assert.deepEqual((await service.call('GET', '/plants')).json, [{ name: 'Ivy' }]);
-    assert.equal((await service.call('DELETE', '/plants/1')).status, 204);
-    assert.throws(() => createRequestListener({} as never, { authenticate: () => null }), /must be a PlantStore/);
-  });
-});
-
 describe('onError', () => {
   it('by default writes the error, the method and the path, but no secrets', async (t) => {
     const printed = t.mock.method(console, 'error', () => undefined);
@@ -58,7 +37,6 @@ describe('onError', () => {
     const row = { code: '23502', detail: 'Failing row contains (ROW-SECRET)' };
     const failure = new Error('disk full', { cause: Object.assign(new Error('null value'), row) });
     storage.commit = () => Promise.reject(failure);
-    storage.list = () => Promise.reject(failure);
     const listener = createRequestListener(new PlantStore({ storage }), { authenticate: () => ({ user: 'ada' }) });
     // Simulates a body parser that sets `body` without reading the request.
     const server = createServer((request, response) => {
@@ -70,22 +48,15 @@ describe('onError', () => {
       cookie: 'a=COOKIE-SECRET',
       'content-type': 'application/json',
     };
-    for (const [method, path, target, body] of [
-      ['POST', '/plants', '/plants', '{"id":1,"name":"BODY-SECRET"}'],
-      ['GET', '/plants', '/plants', undefined],
-      ['DELETE', '/plants/{id}', '/plants/7', undefined],
-    ] as const) {
-      const init = { method, headers, ...(body !== undefined && { body }) };
-      const response = await fetch(`${url}${target}?a=QUERY-SECRET`, init);
-      assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1']);
-      assert.deepEqual(await response.json(), { error: 50300, message: 'The storage failed. Try again shortly.' });
-      const text = printed.mock.calls.map(({ arguments: args }) => args.map(String).join(' ')).join('\n');
-      const problem = 'PlantStoreError: The storage failed. Try again shortly. (code storage_unavailable)';
-      assert.ok(text.includes(`${method} ${path} failed: ${problem}\n`), text);
-      assert.match(text, /Caused by Error: disk full\n.*Caused by Error: null value \(code 23502\)\n/s);
-      for (const secret of secrets) assert.ok(!text.includes(secret), `${secret} in ${text}`);
-      printed.mock.resetCalls();
-    }
+    const response = await fetch(`${url}/plants?a=QUERY-SECRET`, {
+      method: 'POST',
+      headers,
+      body: '{"id":1,"name":"BODY-SECRET"}',
+    });
+    assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1']);
+    const text = printed.mock.calls.map(({ arguments: args }) => args.map(String).join(' ')).join('\n');
+    assert.match(text, /^POST \/plants failed: PlantStoreError: .*storage_unavailable.*Caused by .*\(code 23502\)\n/s);
+    assert.doesNotMatch(text, /SECRET/);
   });
 
   const failing: Record<string, () => unknown> = {
