@@ -8,7 +8,7 @@ import type { ServiceOptions } from '../../../src/http.ts';
 import { MemoryStorage } from '../../../src/index.ts';
 import { eventually, eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
-import { begin, exchange, get, listRequest, parseRawAnswer, post, RawConnection } from '../../support/raw-http.ts';
+import { begin, exchange, get, listRequest, parseRawAnswer, RawConnection } from '../../support/raw-http.ts';
 import { evalArgs } from '../../support/run-program.ts';
 import { untilListening } from '../../support/server-process.ts';
 import { sourceUrl } from '../../support/sources.ts';
@@ -98,11 +98,7 @@ describe('a response that a middleware has already begun', () => {
     });
     const port = await listen(t, server);
     const late = 'X-Late: yes\r\n';
-    for (const text of [
-      ...['/plants', '/plants?limit=1'].map((target) => get(target, late)),
-      get('/plants', `${late}Host: y\r\n`),
-      post('', 100_000).replace('\r\n', `\r\n${late}`),
-    ]) {
+    for (const text of [get('/plants', late), get('/plants?limit=1', late)]) {
       await exchange(t, port, text);
       assert.match(faults.splice(0).map(String).join(), /^Error[^,]*ERR_HTTP_HEADERS_SENT[^,]*$/);
       const { status } = parseRawAnswer(await exchange(t, port, get('/plants?limit=0', 'Connection: close\r\n')));
