@@ -19,14 +19,9 @@ const readable = (origin: string): object => ({
 
 const calls: [method: string, target: string, headers: Record<string, string>, status: number][] = [
   ['GET', '/plants', token, 200],
-  ['HEAD', '/plants', token, 200],
-  ['GET', '/plants?limit=x', token, 400],
   ['POST', '/plants', token, 400],
   ['GET', '/plants', {}, 401],
-  ['DELETE', '/plants/1', { authorization: 'Bearer ada-reads' }, 403],
-  ['DELETE', '/plants/1', token, 404],
   ['GET', '/elsewhere', {}, 404],
-  ['PUT', '/plants', {}, 405],
   ['GET', '/openapi.json', {}, 200],
 ];
 
@@ -86,7 +81,6 @@ describe('parseCorsOrigin', () => {
       'HTTPS://app.example.com',
       'https://*.example.com',
       'http://localhost:80',
-      '',
       'null',
     ];
     for (const value of [...wrong, `${app}/`, `${app},${local}`, ['*', app], [app, ''], [[app]], 7, null]) {

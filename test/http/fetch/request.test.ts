@@ -5,27 +5,6 @@ import { createHandler, newPost, newRequest } from './requests.ts';
 
 const fern = '{"id":1,"name":"Fern"}';
 
-/** A body whose chunks the test enqueues. */
-function openBody(): {
-  readonly stream: ReadableStream<unknown>;
-  readonly controller: ReadableStreamDefaultController<unknown>;
-  /** The reasons that were given for canceling the stream. */
-  readonly canceled: unknown[];
-} {
-  let controller: ReadableStreamDefaultController<unknown> | undefined;
-  const canceled: unknown[] = [];
-  const stream = new ReadableStream<unknown>({
-    start: (given) => {
-      controller = given;
-    },
-    cancel: (reason) => {
-      canceled.push(reason);
-    },
-  });
-  assert.ok(controller);
-  return { stream, controller, canceled };
-}
-
 const errorOf = async (response: Response): Promise<unknown[]> => [
   response.status,
   ((await response.json()) as { error: number }).error,
@@ -44,8 +23,7 @@ describe('fetch request body', () => {
         'content-type': 'application/json',
         'content-length': '101',
       };
-      const body = openBody().stream as ReadableStream;
-      const request = newRequest(method, target, { body, duplex: 'half', headers });
+      const request = newRequest(method, target, { body: new ReadableStream(), duplex: 'half', headers });
       Object.defineProperty(request, 'body', { get: () => assert.fail('The body was accessed.') });
       assert.deepEqual(await errorOf(await handler(request)), expected);
       assert.equal(request.bodyUsed, false);
@@ -104,11 +82,15 @@ describe('a fetch request whose method is a property of every object', () => {
 describe('a fetch request whose client disconnects', () => {
   it('has no effect if its body stream fails', async (t) => {
     const { handler, store, faults } = createHandler(t);
-    const body = openBody();
-    const response = handler(newPost(body.stream as ReadableStream));
-    body.controller.enqueue(Buffer.from('{"id":1,'));
-    body.controller.error(new Error('ECONNRESET'));
-    assert.deepEqual(await errorOf(await response), [400, 40009]);
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        controller.enqueue(Buffer.from('{"id":1,'));
+      },
+      pull: (controller) => {
+        controller.error(new Error('ECONNRESET'));
+      },
+    });
+    assert.deepEqual(await errorOf(await handler(newPost(body))), [400, 40009]);
     assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
   });
 
@@ -116,14 +98,14 @@ describe('a fetch request whose client disconnects', () => {
     const { handler, store, faults } = createHandler(t);
     const complete = newPost(fern, { signal: AbortSignal.abort() });
     assert.deepEqual(await errorOf(await handler(complete)), [400, 40009]);
-    const body = openBody();
+    const canceled = Promise.withResolvers<unknown>();
     const client = new AbortController();
-    const request = newPost(body.stream as ReadableStream, { signal: client.signal });
+    const request = newPost(new ReadableStream({ cancel: canceled.resolve }), { signal: client.signal });
     const response = handler(request);
     await eventuallyEqual(() => request.body?.locked, true);
     client.abort();
     assert.deepEqual(await errorOf(await response), [400, 40009]);
-    assert.equal(body.canceled.length, 1);
+    await canceled.promise;
     assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
   });
 });
