@@ -19,6 +19,12 @@ const rooms = floors.flatMap((floor, level) => floor.map((room) => ({ room, leve
 export default {
   forbidden: [
     { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'fetch-without-node-http',
+      severity: 'error',
+      from: { path: '^src/(http/[^/]+|http/fetch/.+|core/.+)\\.ts$' },
+      to: { path: '^(node:)?http$', dependencyTypesNot: ['type-only'] },
+    },
     ...rooms.map(({ room, level }) => ({
       name: `room ${room} imports only from rooms below it`,
       severity: 'error',

@@ -1,70 +1,34 @@
-/** A public entry of the package, and its exports. */
-export interface Entry {
-  /** The key in `exports` of package.json. */
-  readonly subpath: string;
-  /** Whether the types of the entry need `@types/node`; default `false`. */
-  readonly needsNodeTypes?: boolean;
-  /** The exported functions, classes and constants, in alphabetical order. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readDocument } from '../support/documents.ts';
+import { root } from '../support/sources.ts';
+
+/** A public entry of the package, and the names that its file in `src` exports. */
+interface Entry {
+  /** The name of the file, without its extension. */
+  readonly module: string;
+  /** The specifier with which a program imports the entry, such as `plant-store/http`. */
+  readonly specifier: string;
+  /** The exported functions, classes and constants. */
   readonly values: readonly string[];
-  /** The exported types, in alphabetical order. */
+  /** The exported types. */
   readonly types: readonly string[];
 }
 
-/** The public API. Every change of this table changes the API, so describe it in CHANGELOG.md. */
-export const entries: readonly Entry[] = [
-  {
-    subpath: '.',
-    values: ['MemoryStorage', 'PlantStore', 'PlantStoreError', 'copyPlants', 'errorTable'],
-    types: [
-      ...['CommitMessage', 'CopyCounts', 'CopyPlantsOptions', 'ErrorCode', 'JsonPage', 'ListOptions', 'NewPlant'],
-      ...['Plant', 'PlantConflict', 'PlantId', 'PlantStoreOptions', 'StorageAdapter'],
-    ],
-  },
-  {
-    subpath: './adapter',
-    values: [],
-    types: [
-      ...['CreateWrite', 'DeleteWrite', 'ListRange', 'OwnedPlant', 'Plant', 'PlantId', 'PlantPage', 'StorageAdapter'],
-      'Write',
-    ],
-  },
-  {
-    subpath: './fetch',
-    values: ['createFetchHandler'],
-    types: ['AuthRequest', 'Authenticate', 'Caller', 'FailedRequest', 'RequestMessage', 'Scope', 'ServiceOptions'],
-  },
-  {
-    subpath: './http',
-    needsNodeTypes: true,
-    values: ['createPlantServer', 'createRequestListener', 'drainServer', 'openApiDocument'],
-    types: [
-      ...['AuthRequest', 'Authenticate', 'Caller', 'FailedRequest', 'PlantServer', 'RequestMessage', 'Scope'],
-      ...['ServiceListener', 'ServiceOptions'],
-    ],
-  },
-  { subpath: './postgres', values: ['PostgresStorage'], types: ['PostgresPool', 'PostgresStorageOptions'] },
-  { subpath: './sqlite', values: ['SqliteStorage'], types: ['SqliteStorageOptions'] },
-  {
-    subpath: './testing',
-    values: ['testService', 'testStorageAdapter'],
-    types: [
-      ...['FaultyWrite', 'LocationContext', 'ServerContext', 'ServiceTestOptions', 'ServiceTokens'],
-      ...['StorageAdapterTestOptions', 'StorageLocation'],
-    ],
-  },
-  {
-    subpath: './tokens',
-    values: ['createTokenFileAuthenticator'],
-    types: ['AuthRequest', 'Authenticate', 'Caller', 'Scope', 'TokenFileOptions'],
-  },
-];
-
-/** Returns the specifier with which a program imports an entry, such as `plant-store/http`. */
-export function specifierOf({ subpath }: Entry): string {
-  return `plant-store${subpath.slice(1)}`;
+async function readEntry(file: string): Promise<Entry> {
+  const module = file.replace('.ts', '');
+  const code = await readDocument(`src/${file}`);
+  const namesIn = (exports: RegExp): string[] =>
+    Array.from(code.matchAll(exports), ([, names = '']) => names.match(/\w+/g) ?? []).flat();
+  return {
+    module,
+    specifier: module === 'index' ? 'plant-store' : `plant-store/${module}`,
+    values: namesIn(/^export \{([^}]*)\}/gm),
+    types: namesIn(/^export type \{([^}]*)\}/gm),
+  };
 }
 
-/** Returns the file of an entry without its folder and extension, such as `http`. */
-export function moduleOf({ subpath }: Entry): string {
-  return subpath === '.' ? 'index' : subpath.slice(2);
-}
+const files = (await readdir(join(root, 'src'))).filter((name) => name.endsWith('.ts'));
+
+/** The public API. The files contain nothing but named exports. */
+export const entries: readonly Entry[] = await Promise.all(files.sort().map(readEntry));

@@ -30,11 +30,8 @@ describe('package.json', () => {
   });
 
   it('exports the public entries', () => {
-    const subpaths = Object.keys(manifest.exports).filter((subpath) => subpath !== './package.json');
-    assert.deepEqual(
-      subpaths.sort(),
-      entries.map(({ subpath }) => subpath),
-    );
+    const modules = entries.map(({ module }) => `./dist/${module}.js`);
+    assert.deepEqual(Object.values(manifest.exports).sort(), ['./package.json', ...modules].sort());
   });
 
   it('allows or forbids the install script of every package that has one', async () => {
@@ -54,4 +51,12 @@ describe('package.json', () => {
       assert.doesNotMatch(await readDocument(path), /"resolved"/, path);
     }
   });
+});
+
+it('docs/embedding.md lists each function, class and constant that an entry exports', async () => {
+  const page = await readDocument('docs/embedding.md');
+  for (const { specifier, values } of entries) {
+    const row = new RegExp(`^\\| \`${specifier}\` +\\| (.*?) *\\|$`, 'm').exec(page)?.[1] ?? '';
+    assert.deepEqual((row.match(/\w+(?=`)/g) ?? []).sort(), values.toSorted(), specifier);
+  }
 });

@@ -1,27 +1,16 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { plainEnvironment, runProgram, runSuccessfully } from '../support/run-program.ts';
-import type { Finished } from '../support/run-program.ts';
+import { plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
 
 /**
- * Returns an environment in which npm and its child processes use the Node.js that runs the tests. Coverage is not
- * measured in these processes.
+ * Runs a program in a folder, asserts that it exits with 0, and returns its standard output. npm and its child
+ * processes use the Node.js that runs the tests. Coverage is not measured in these processes.
  */
-function environment(): NodeJS.ProcessEnv {
-  const PATH = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
-  return { ...plainEnvironment(), PATH, NODE_V8_COVERAGE: '' };
-}
-
-/** Runs a program in a folder until it ends. */
-export function runToEnd(cwd: string, program: string, args: string[]): Promise<Finished> {
-  return runProgram(program, args, { cwd, env: environment() });
-}
-
-/** Runs a program in a folder, asserts that it exits with 0, and returns its standard output. */
 export function run(cwd: string, program: string, args: string[]): Promise<string> {
-  return runSuccessfully(program, args, { cwd, env: environment() });
+  const PATH = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
+  return runSuccessfully(program, args, { cwd, env: { ...plainEnvironment(), PATH, NODE_V8_COVERAGE: '' } });
 }
 
 /** The description that `npm pack --json` prints for a tarball. */

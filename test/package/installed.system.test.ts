@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { findProgram } from '../support/installed-program.ts';
+import { root } from '../support/sources.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { entries } from './entries.ts';
+import { installPackage, linkTypes } from './installed.ts';
+import { run } from './pack.ts';
+import { program, programOutput } from './program.ts';
+
+const options = ['--strict', '--skipLibCheck', 'false', '--target', 'es2022'];
+const nodenext = ['--module', 'nodenext'];
+const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler'];
+
+/** Compilations of the program. `output` is the compiled file if it can run without a bundler. */
+const compilations: readonly (readonly [compiler: string, file: string, flags: readonly string[], output?: string])[] =
+  [
+    ['typescript-5', 'program.ts', nodenext, 'program.js'],
+    ['typescript-7', 'program.cts', nodenext, 'program.cjs'],
+    ['typescript-7', 'program.ts', bundler],
+  ];
+
+/** The names that the examples in the declarations use, besides the exports of the package. */
+const declarations = `
+  import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+  import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+  import { tmpdir } from 'node:os';
+  import { join } from 'node:path';
+  import { Pool } from 'pg';
+  declare const app: { use(path: string, listener: (request: IncomingMessage, response: ServerResponse) => void): void };
+  declare const authenticate: Authenticate;
+  declare const server: Server;
+  declare const storage: StorageAdapter;
+  declare const store: PlantStore;
+  declare const tokenOfAda: string;
+  declare const tokenOfBob: string;
+  declare class MyStorage extends MemoryStorage { constructor(folder: string); }
+`;
+
+/** Imports every export only once, because plant-store/fetch and plant-store/http export the same types. */
+function importAll(): string {
+  const exported = entries.flatMap(({ specifier, values, types }) =>
+    [...values, ...types].map((name) => [name, specifier] as const),
+  );
+  return Array.from(new Map(exported), ([name, from]) => `import { ${name} } from '${from}';\n`).join('');
+}
+
+/** Returns the examples in the declarations in a folder. */
+async function readExamples(folder: string): Promise<string[]> {
+  const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.d.ts'));
+  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+  const found = texts.join('\n').matchAll(/^ *\* @example\n((?: *\* [^@\n]*\n)+)/gm);
+  return Array.from(found, ([, lines = '']) => lines.replaceAll(/^ *\* /gm, ''));
+}
+
+describe('installed package', () => {
+  for (const [compiler, file, flags, output] of compilations) {
+    it(`lets ${compiler} compile ${file} with ${flags.join(' ')}, which uses every export`, async (t) => {
+      const tsc = findProgram(t, 'package', `${compiler}/bin/tsc`);
+      if (tsc === undefined) return;
+      const folder = await installPackage(t);
+      await linkTypes(folder);
+      await writeFile(join(folder, file), program);
+      await run(folder, process.execPath, [tsc, ...options, ...flags, file]);
+      if (output !== undefined) assert.equal(await run(folder, process.execPath, [output]), programOutput);
+    });
+  }
+
+  it('needs @types/node only for plant-store/http', async (t) => {
+    const tsc = findProgram(t, 'package', 'typescript-7/bin/tsc');
+    if (tsc === undefined) return;
+    const folder = await installPackage(t);
+    const others = entries.filter(({ module }) => module !== 'http');
+    const code = others.map(({ module, specifier }) => `export * as ${module} from '${specifier}';\n`);
+    await writeFile(join(folder, 'types.ts'), code.join(''));
+    await run(folder, process.execPath, [tsc, '--noEmit', ...options, ...nodenext, 'types.ts']);
+  });
+
+  it('can be bundled together with the commit thread', async (t) => {
+    const esbuild = findProgram(t, 'package', 'esbuild/bin/esbuild');
+    if (esbuild === undefined) return;
+    const folder = await installPackage(t);
+    await writeFile(join(folder, 'program.ts'), program);
+    // The arguments are those in docs/embedding.md.
+    const worker = 'worker=./node_modules/plant-store/dist/storage/sqlite/commit-thread/worker.js';
+    const flags = ['--bundle', '--platform=node', '--format=esm', '--outdir=out'];
+    await run(folder, process.execPath, [esbuild, 'program.ts', worker, ...flags]);
+    const elsewhere = await temporaryFolder(t);
+    await cp(join(folder, 'out'), elsewhere, { recursive: true });
+    await writeFile(join(elsewhere, 'package.json'), '{"type":"module"}');
+    assert.equal(await run(elsewhere, process.execPath, ['program.js']), programOutput);
+  });
+
+  it('declares each value with an example that TypeScript accepts', async (t) => {
+    const folder = await installPackage(t);
+    await linkTypes(folder, '@types/pg', 'pg-types', 'pg-protocol');
+    const examples = await readExamples(join(folder, 'node_modules/plant-store/dist'));
+    const values = entries.flatMap((entry) => entry.values);
+    assert.deepEqual(
+      values.filter((name) => !examples.join('').includes(name)),
+      ['errorTable'],
+    );
+    const functions = examples.map((code, n) => `export async function example${n}() {\n${code}}\n`);
+    await writeFile(join(folder, 'examples.ts'), importAll() + declarations + functions.join(''));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const settings = ['--strict', ...nodenext, '--target', 'es2023', '--types', 'node'];
+    await run(folder, process.execPath, [tsc, '--noEmit', ...settings, 'examples.ts']);
+  });
+});
