@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openStorage, parseStorage } from '../../../src/tools/cli/storage.ts';
 import { callCommand } from '../../support/call-command.ts';
-import { runCommand } from '../../support/command-line.ts';
 import { plainEnvironment, runProgram } from '../../support/run-program.ts';
 import type { Finished } from '../../support/run-program.ts';
 import { main, tsx } from '../../support/sources.ts';
 import { execute } from '../../support/sqlite-file.ts';
-import { createAll, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
+import { createAll, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { makeReadOnly, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startTokenServer } from '../../support/token-server.ts';
@@ -130,32 +129,6 @@ describe('SQLite file of a command', () => {
       }
       assert.deepEqual(await readFile(file), content);
       assert.ok(!(await readdir(cwd)).some((name) => /^(?:copy|other)/.test(name)));
-    }
-  });
-
-  it('can be served, copied, exported and backed up at the same time with "?commitThread=true"', async (t) => {
-    const storage = 'sqlite:plants.db?commitThread=true';
-    const {
-      cwd,
-      server,
-      create: post,
-      call,
-    } = await startTokenServer(t, ['--storage', storage, '--log-level', 'error']);
-    const ids = Array.from({ length: 20 }, (_, id) => id);
-    for (const { status } of await Promise.all(ids.map((id) => post(id)))) assert.equal(status, 200);
-    assert.equal(((await call('GET', '/plants')).json as unknown[]).length, 20);
-    for (const args of [
-      ['backup', '--storage', storage, 'backup.db'],
-      ['copy', '--from', storage, '--to', 'sqlite:copy.db?commitThread=true'],
-      ['export', '--storage', storage],
-    ]) {
-      const { code, stderr } = await runCommand(args, { cwd });
-      assert.equal(code, 0, stderr);
-    }
-    assert.equal(await server.stop(), 0);
-    const expected = ids.map((id) => owned('ada', { id: BigInt(id), name: `plant ${id}` }));
-    for (const name of ['plants.db', 'backup.db', 'copy.db']) {
-      assert.deepEqual(await readAll(join(cwd, name)), expected, name);
     }
   });
 

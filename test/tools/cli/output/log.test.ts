@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PlantStoreError } from '../../../../src/core/model/errors.ts';
 import type { RequestMessage } from '../../../../src/core/model/diagnostics.ts';
 import { Log } from '../../../../src/tools/cli/output/log.ts';
 import type { LogOptions } from '../../../../src/tools/cli/output/log.ts';
@@ -45,30 +44,12 @@ describe('Log', () => {
     assert.match(pretty, stacks);
   });
 
-  it('writes the cause of a storage failure on one line, without a stack', async () => {
-    const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
-    const text = await written({ format: 'pretty' }, (log) => {
-      log.error('POST /plants failed', new PlantStoreError('storage_unavailable', undefined, { cause: full }));
-    });
-    assert.match(text, /POST \/plants failed: database or disk is full\n$/);
-    assert.equal(text.split('\n').length, 2);
-  });
-
   it('escapes control characters in the user', async () => {
     const tell = (log: Log): void => {
       log.request(request);
     };
     assert.match(await written({ format: 'pretty' }, tell), /GET \/plants 200 1\.0 ms ada\\u001b\[2J\n$/);
     assert.match(await written({ format: 'json' }, tell), /"user":"ada\\u001b\[2J"/);
-  });
-
-  it('writes only errors if the level is error', async () => {
-    const text = await written({ format: 'pretty', level: 'error' }, (log) => {
-      log.info('a');
-      log.request(request);
-      log.error('b');
-    });
-    assert.match(text, /^\S+ ERROR b\n$/);
   });
 
   it('counts repetitions of an error, and writes the count after a second or on a flush', async () => {
