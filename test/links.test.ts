@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
-import { pack } from './package/pack.ts';
 import { listDocs, readDocument } from './support/documents.ts';
 import { root } from './support/sources.ts';
 
@@ -48,28 +46,6 @@ describe('documents', () => {
       }
     });
   }
-
-  it('name only source files that exist', async () => {
-    const folders = (await readdir(join(root, 'test'))).map((name) => `test/${name}/README.md`);
-    for (const guide of ['CONTRIBUTING.md', ...folders.filter((path) => existsSync(join(root, path)))]) {
-      for (const [, name = ''] of (await readDocument(guide)).matchAll(/`([^` *]+\/[^` *]+\.ts)`/g)) {
-        const exists = [name, join('src', name)].some((path) => existsSync(join(root, path)));
-        assert.ok(exists, `${guide} names ${name}, which does not exist`);
-      }
-    }
-  });
-
-  it('in the npm package link only to files in the package, except a few that only a clone contains', async () => {
-    const packed = (await pack('--dry-run')).files.map(({ path }) => path);
-    const absent = new Set<string>();
-    for (const path of pages.filter((name) => packed.includes(name))) {
-      for (const { target } of (await parsePage(path)).links) {
-        const isPacked = packed.some((file) => file === target || file.startsWith(target.replace(/\/?$/, '/')));
-        if (!isPacked && !/\.(?:png|svg)$/.test(target)) absent.add(target);
-      }
-    }
-    assert.deepEqual([...absent].sort(), ['CONTRIBUTING.md', 'test/bench/results.json']);
-  });
 
   it('are all listed in README', async () => {
     const { links } = await parsePage('README.md');

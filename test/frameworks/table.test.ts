@@ -8,15 +8,11 @@ interface Lockfile {
   readonly packages: Readonly<Record<string, { readonly version?: string }>>;
 }
 
-it('the table in docs/integrations.md lists every example of at most 50 lines, with the tested versions', async () => {
+it('the table in docs/integrations.md lists every example, with the tested versions', async () => {
   const page = await readDocument('docs/integrations.md');
   const rows = [...page.matchAll(/^\| [^|]*\]\(\.\.\/examples\/frameworks\/([\w.-]+)\) +\| ([^|]*) \|$/gm)];
   const files = (await readdir(examples)).filter((name) => name.endsWith('.ts'));
   assert.deepEqual([...new Set(rows.map(([, file]) => file))].sort(), files.sort());
-  for (const file of files) {
-    const lines = (await readDocument(`examples/frameworks/${file}`)).trimEnd().split('\n').length;
-    assert.ok(lines <= 50, `${file} has ${lines} lines`);
-  }
   const locks = await Promise.all(
     ['examples/frameworks', 'test/runtimes'].map(
       async (folder) => JSON.parse(await readDocument(`${folder}/package-lock.json`)) as Lockfile,
