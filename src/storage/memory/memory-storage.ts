@@ -1,15 +1,7 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { countInPage, maxPageLength } from '../../core/page.ts';
 import { SortedPlants } from './sorted-plants.ts';
-import type {
-  CreateWrite,
-  DeleteWrite,
-  ListRange,
-  OwnedPlant,
-  PlantPage,
-  StorageAdapter,
-  Write,
-} from '../../core/storage-adapter.ts';
+import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 
 /**
  * Stores plants in memory, for tests and temporary data. Closing the adapter deletes the plants.
@@ -26,7 +18,7 @@ export class MemoryStorage implements StorageAdapter {
     this.#refuseIfClosed();
     // All writes are copied before the first write is applied. Only the copying can fail, for example if a getter
     // throws, so a failed batch changes nothing.
-    return writes.map(copyOf).map((write) => (write.kind === 'create' ? this.#create(write) : this.#delete(write)));
+    return writes.map(copyOf).map((write) => this.#apply(write));
   }
 
   /** See {@link StorageAdapter}. */
@@ -66,22 +58,13 @@ export class MemoryStorage implements StorageAdapter {
     this.#plantsByUser.clear();
   }
 
-  #create({ user, plant }: CreateWrite): boolean {
-    let plants = this.#plantsByUser.get(user);
-    if (plants === undefined) {
-      plants = new SortedPlants();
-      this.#plantsByUser.set(user, plants);
-    }
-    return plants.add(plant);
-  }
-
-  #delete({ user, id }: DeleteWrite): boolean {
-    const plants = this.#plantsByUser.get(user);
-    const existed = plants?.remove(id) ?? false;
-    if (plants?.isEmpty) {
-      this.#plantsByUser.delete(user);
-    }
-    return existed;
+  #apply(write: Write): boolean {
+    const { user } = write;
+    const plants = this.#plantsByUser.get(user) ?? new SortedPlants();
+    const isChanged = write.kind === 'create' ? plants.add(write.plant) : plants.remove(write.id);
+    if (plants.isEmpty) this.#plantsByUser.delete(user);
+    else this.#plantsByUser.set(user, plants);
+    return isChanged;
   }
 
   #refuseIfClosed(): void {

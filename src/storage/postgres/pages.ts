@@ -75,22 +75,13 @@ function toJson(text: string, length: number): string | undefined {
   let tagEnds = 0;
   let plantEnds = 0;
   for (let end = plants.indexOf(separator); end !== -1; end = plants.indexOf(separator, end + 1)) {
+    const kind = plants[end + 1];
     let replacement = '';
-    switch (plants[end + 1]) {
-      case ',':
-        replacement = '"},{"name":"';
-        plantEnds++;
-        break;
-      case ':':
-        replacement = '","tag":"';
-        tagEnds++;
-        break;
-      case ';':
-        tagEnds++;
-        break;
-      default:
-        continue;
-    }
+    if (kind === ',') replacement = '"},{"name":"';
+    else if (kind === ':') replacement = '","tag":"';
+    else if (kind !== ';') continue;
+    if (kind === ',') plantEnds++;
+    else tagEnds++;
     json += plants.slice(start, end) + replacement;
     start = end + 2;
   }

@@ -26,12 +26,12 @@ export interface PostgresStorageOptions {
   createTable?: boolean | undefined;
 }
 
-const optionNames: Record<keyof PostgresStorageOptions, true> = {
+const optionNames = {
   pool: true,
   schema: true,
   table: true,
   createTable: true,
-};
+} as const satisfies Record<keyof PostgresStorageOptions, true>;
 
 /**
  * Stores plants in a PostgreSQL database (PostgreSQL 14 or newer) through the application's connection pool. Any number
@@ -67,11 +67,11 @@ export class PostgresStorage implements StorageAdapter {
     checkTableOptions(place);
     this.#runStatement = statementRunner(pool, quotedTable(place));
     this.#statements = statementsFor(quotedTable(place));
-    let creation = { createTable };
+    let hasTable = false;
     this.#prepareTable = async () => {
-      await prepareTable(pool, place, creation);
       // A table that is dropped later is not created again, because a new table would hide the loss of the plants.
-      creation = { createTable: false };
+      await prepareTable(pool, place, createTable && !hasTable);
+      hasTable = true;
     };
   }
 

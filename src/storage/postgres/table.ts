@@ -38,14 +38,8 @@ function quoted(identifier: string): string {
 
 const noTable = 'has no table for plants';
 
-export interface TableCreation {
-  readonly createTable: boolean;
-  /** Called with the quoted name of the table after the table has been created. */
-  readonly onNewTable?: ((table: string) => void) | undefined;
-}
-
 /**
- * Creates the table if it does not exist, and checks its definition otherwise. The check does not lock the table.
+ * Creates the table if it does not exist and `createTable` is true. Checks its definition otherwise, without a lock.
  *
  * @throws {PlantStoreError} `storage_unsupported` if the table is missing, if this package did not create the table, or
  *   if the database's encoding is not UTF8.
@@ -53,7 +47,7 @@ export interface TableCreation {
 export async function prepareTable(
   pool: PostgresPool,
   { schema, table }: PostgresTable,
-  { createTable, onNewTable }: TableCreation,
+  createTable: boolean,
 ): Promise<void> {
   const name = quotedTable({ schema, table });
   const { encoding, found } = await readTable(pool, name);
@@ -74,9 +68,7 @@ export async function prepareTable(
     }
     // Another server may have created the table at the same time.
     if ((await readTable(pool, name)).found !== definition) throw error;
-    return;
   }
-  onNewTable?.(name);
 }
 
 /** Reads the encoding of the database, and the definition of a table; `null` if the table does not exist. */

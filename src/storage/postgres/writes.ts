@@ -9,20 +9,14 @@ export async function applyWrites(
   statements: PostgresStatements,
   writes: readonly Write[],
 ): Promise<boolean[]> {
-  const [first, ...others] = writes;
+  const [first] = writes;
   if (first === undefined) return [];
-  return others.length === 0 ? [await applyOne(run, statements, first)] : applyAll(run, statements, writes);
-}
-
-async function applyOne(
-  run: RunStatement,
-  { insertOne, removeOne }: PostgresStatements,
-  write: Write,
-): Promise<boolean> {
-  const { rowCount } = await (write.kind === 'create'
-    ? run(insertOne, [write.user, String(write.plant.id), write.plant.name, write.plant.tag ?? null])
-    : run(removeOne, [write.user, String(write.id)]));
-  return rowCount === 1;
+  if (writes.length > 1) return applyAll(run, statements, writes);
+  const { insertOne, removeOne } = statements;
+  const { rowCount } = await (first.kind === 'create'
+    ? run(insertOne, [first.user, String(first.plant.id), first.plant.name, first.plant.tag ?? null])
+    : run(removeOne, [first.user, String(first.id)]));
+  return [rowCount === 1];
 }
 
 async function applyAll(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { openToRead } from './database.ts';
 import { damaged, syncFolder } from './file.ts';
@@ -8,12 +8,9 @@ import { damaged, syncFolder } from './file.ts';
 /** Database pages of 4096 bytes. */
 const pagesPerStep = 256;
 
-/** A partial copy that has not changed for an hour belongs to a backup that was killed. */
-const abandonedAfterMs = 3_600_000;
-
 /**
  * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. Other processes can
- * write to the original file during the backup. Partial copies of killed backups to `target` are removed.
+ * write to the original file during the backup. A backup that is killed leaves a file `TARGET.….partial`.
  *
  * @param onStep is called after each step; if it throws an error, the backup stops and rejects with this error
  * @returns the number of pages that were copied.
@@ -29,7 +26,6 @@ export async function backUpDatabase(
   const partial = `${target}.${randomUUID()}.partial`;
   const database = openToRead(file, 5000);
   try {
-    removeAbandoned(target);
     // Without this read transaction, the backup would restart whenever another process writes.
     database.exec('BEGIN');
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
@@ -49,16 +45,6 @@ export async function backUpDatabase(
   } finally {
     database.close();
     for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(partial + ending, { force: true });
-  }
-}
-
-function removeAbandoned(target: string): void {
-  const folder = dirname(target);
-  for (const name of readdirSync(folder)) {
-    if (!name.startsWith(`${basename(target)}.`) || !/\.[\da-f-]{36}\.partial(?:-journal)?$/.test(name)) continue;
-    const path = join(folder, name);
-    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
-    if (changedAt < Date.now() - abandonedAfterMs) rmSync(path, { force: true });
   }
 }
 

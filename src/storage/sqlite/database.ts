@@ -1,16 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import {
-  createPrivateFile,
-  damaged,
-  hasLog,
-  isCutShort,
-  logOf,
-  refuseOrphanedLog,
-  requireFolderOf,
-  unsupported,
-} from './file.ts';
+import { createPrivateFile, damaged, hasLog, logOf, refuseOrphanedLog, requireFolderOf, unsupported } from './file.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
@@ -121,9 +112,9 @@ function readVersion(database: DatabaseSync, path: string): number {
     const supported = `this version of plant-store supports version ${schemaVersion}`;
     throw unsupported(path, `has schema version ${version}; ${supported}`);
   }
-  if (isCutShort(path, readPragma(database, 'page_count') * readPragma(database, 'page_size'))) {
-    throw unsupported(path, 'is damaged: it was cut short');
-  }
+  const expectedBytes = readPragma(database, 'page_count') * readPragma(database, 'page_size');
+  // If there is a WAL, missing pages might be in it.
+  if (!hasLog(path) && statSync(path).size < expectedBytes) throw unsupported(path, 'is damaged: it was cut short');
   return version;
 }
 

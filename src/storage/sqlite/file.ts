@@ -36,11 +36,6 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Missing pages might be in the WAL, if there is one. */
-export function isCutShort(path: string, expectedBytes: number): boolean {
-  return !hasLog(path) && statSync(path).size < expectedBytes;
-}
-
 /** SQLite appends `-wal` to the path after it has resolved symbolic links. */
 export function logOf(path: string): string {
   return `${existsSync(path) ? realpathSync(path) : path}-wal`;

@@ -17,13 +17,9 @@ export function hasWalResetBug(version: string): boolean {
  * Returns a phrase without a final period, or `undefined` if the running version is supported. This file can be loaded
  * even if Node.js does not include `node:sqlite`.
  */
-export function describeNeededNode(sqliteVersion: undefined): string;
-export function describeNeededNode(sqliteVersion: string | undefined): string | undefined;
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined {
   if (sqliteVersion !== undefined && !hasWalResetBug(sqliteVersion)) return undefined;
-  const flaw =
-    sqliteVersion === undefined
-      ? ''
-      : ` with SQLite ${sqliteVersion}, which can corrupt a file that several processes use`;
-  return `${supportedNode}, and this is Node.js ${process.versions.node}${flaw}: install a newer Node.js`;
+  const flaw = ` with SQLite ${sqliteVersion}, which can corrupt a file that several processes use`;
+  const found = `Node.js ${process.versions.node}${sqliteVersion === undefined ? '' : flaw}`;
+  return `${supportedNode}, and this is ${found}: install a newer Node.js`;
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { createAll, owned, readAll } from '../../support/stored-plants.ts';
@@ -48,21 +47,6 @@ describe('backUpDatabase', () => {
     };
     await assert.rejects(backUpDatabase(file, target, stop), { message: 'Stop' });
     assert.deepEqual(await readdir(dirname(target)), []);
-  });
-
-  it('removes the partial copies of killed backups, but not those of running backups or other files', async (t) => {
-    const [file, target] = [await newPath(t), await newPath(t)];
-    await createAll(file, plants);
-    const names = [0, 1].flatMap(() => {
-      const partial = `${target}.${randomUUID()}.partial`;
-      return [partial, `${partial}-journal`];
-    });
-    const others = [`${target}.other.partial`, `${target}.letter`];
-    for (const name of [...names, ...others]) await writeFile(name, '');
-    for (const name of [...names.slice(0, 2), ...others]) await utimes(name, 0, 0);
-    await backUpDatabase(file, target, () => undefined);
-    const kept = [target, ...names.slice(2), ...others].map((name) => basename(name));
-    assert.deepEqual(new Set(await readdir(dirname(target))), new Set(kept));
   });
 
   for (const isCrashed of [false, true]) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFile, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
+import { PlantStoreError } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
@@ -11,8 +12,8 @@ const endings = ['', '-wal', '-shm'];
 
 /** Asserts that a commit fails because the file at the path is no longer the open file. Returns the stored ids. */
 async function assertLost(storage: SqliteStorage, path: string, id = 2): Promise<number[]> {
-  await assert.rejects(storage.commit([create(id)]), (error: Error & { code?: string }) => {
-    assert.equal(error.code, 'storage_unavailable');
+  await assert.rejects(storage.commit([create(id)]), (error: Error) => {
+    assert.ok(error instanceof PlantStoreError && error.code === 'storage_unavailable');
     assert.ok(String(error.cause).includes(`${path} was removed or replaced`), String(error.cause));
     return true;
   });

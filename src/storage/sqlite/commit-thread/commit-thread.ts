@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
-import { fromErrorData } from './messages.ts';
+import { fromFailure } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
 type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
@@ -66,7 +66,7 @@ export class CommitThread {
       const request = this.#pending.shift();
       if (this.#pending.length === 0) worker.unref();
       if (Array.isArray(response)) request?.resolve(response);
-      else request?.reject(fromErrorData(response));
+      else request?.reject(fromFailure(response));
     });
     worker.on('error', (error) => {
       cause = error;

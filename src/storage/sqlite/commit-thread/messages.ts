@@ -1,5 +1,4 @@
-import { PlantStoreError } from '../../../core/model/errors.ts';
-import type { ErrorCode } from '../../../core/model/errors.ts';
+import { isPlantStoreError, PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
 import type { FileIdentities } from '../open-files.ts';
 
@@ -12,33 +11,21 @@ export interface WorkerSettings {
 /** A batch to commit, or a request to close the connection and end the thread. */
 export type ThreadRequest = readonly Write[] | 'close';
 
-export type ThreadResponse = boolean[] | ErrorData;
+export type ThreadResponse = boolean[] | Failure;
 
-/** An error as plain data, because a structured clone loses an error's class and codes. */
-export interface ErrorData {
-  readonly message: string;
-  readonly stack: string | undefined;
-  readonly codes: Readonly<Record<string, string | number>>;
-  readonly plantStoreCode: ErrorCode | undefined;
-  readonly cause: ErrorData | undefined;
+/** An error and its own properties, because a structured clone loses an error's class and codes. */
+export interface Failure {
+  readonly error: Error;
+  readonly properties: Readonly<Record<string, unknown>>;
 }
 
-export function toErrorData(error: unknown): ErrorData {
+export function toFailure(error: unknown): Failure {
   const known = error instanceof Error ? error : new Error(String(error));
-  const { message, stack, cause } = known;
-  const codes = Object.entries(known).filter(([, value]) => /^(string|number)$/.test(typeof value));
-  return {
-    message,
-    stack,
-    codes: Object.fromEntries(codes),
-    plantStoreCode: known instanceof PlantStoreError ? known.code : undefined,
-    cause: cause === undefined ? undefined : toErrorData(cause),
-  };
+  return { error: known, properties: Object.fromEntries(Object.entries(known)) };
 }
 
-export function fromErrorData({ message, stack, codes, plantStoreCode, cause }: ErrorData): Error {
-  const options = cause === undefined ? {} : { cause: fromErrorData(cause) };
-  const error =
-    plantStoreCode === undefined ? new Error(message, options) : new PlantStoreError(plantStoreCode, message, options);
-  return Object.assign(error, codes, stack === undefined ? {} : { stack });
+export function fromFailure({ error, properties }: Failure): Error {
+  if (!isPlantStoreError(properties)) return Object.assign(error, properties);
+  const { message, cause, stack = message } = error;
+  return Object.assign(new PlantStoreError(properties.code, message, { cause }), { stack });
 }

@@ -3,7 +3,7 @@ import { openDatabase } from '../database.ts';
 import { identifyFile, isSameFile, logOf } from '../file.ts';
 import { OpenFiles } from '../open-files.ts';
 import { Writer } from '../writer.ts';
-import { toErrorData } from './messages.ts';
+import { toFailure } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
 /** This program of a `CommitThread` commits batches one at a time, in order of arrival. */
@@ -35,7 +35,7 @@ parentPort?.on('message', (request: ThreadRequest) => {
     return;
   }
   last = last.then(async () => {
-    const response: ThreadResponse = await writer.commit(request).catch(toErrorData);
+    const response: ThreadResponse = await writer.commit(request).catch(toFailure);
     parentPort?.postMessage(response);
   });
 });
