@@ -17,8 +17,9 @@ interface Command {
   readonly run: (args: string[]) => Promise<number>;
 }
 
-const modules = { serve, token, copy, export: exportPlants, import: importPlants, backup, restore, check };
-const commands: ReadonlyMap<string, Command> = new Map(Object.entries(modules));
+const commands: ReadonlyMap<string, Command> = new Map(
+  Object.entries({ serve, token, copy, export: exportPlants, import: importPlants, backup, restore, check }),
+);
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
 

@@ -57,7 +57,7 @@ const onFullDisk: [command: string, file: string][] = [
   ['copy --from sqlite:plants.db --to "sqlite:$full/new.db?commitThread=true"', '$full/new.db'],
   ['backup "$full/copy.db"', '$full/copy.db'],
   ['restore plants.db --storage "sqlite:$full/copy.db"', '$full/copy.db'],
-  ['export > "$full/plants.ndjson"', 'Standard output'],
+  ['export > "$full/plants.ndjson"', 'ENOSPC'],
 ];
 /** The same with a limit on the size of files, in blocks of 512 bytes. Writes beyond the limit fail. */
 const onFailingDisk: [command: string, file: string, blocks: number][] = [

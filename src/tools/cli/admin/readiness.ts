@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PlantStoreError } from '../../../core/model/errors.ts';
+import { asStorageError } from '../../../core/model/errors.ts';
+import type { PlantStoreError } from '../../../core/model/errors.ts';
 import type { StorageAdapter } from '../../../core/storage-adapter.ts';
 import type { Log } from '../output/log.ts';
 
@@ -36,25 +37,21 @@ export class Readiness {
   }
 
   async #check(): Promise<boolean> {
-    let failure: unknown;
+    let failure: PlantStoreError | undefined;
     try {
       await this.#storage.list('', { after: undefined, limit: 1 });
       // This commit changes nothing, because the user '' never has plants. Unlike a read, it fails on a read-only file,
       // on a standby server, and without write permission.
       await this.#storage.commit([{ kind: 'delete', user: '', id: 0n }]);
     } catch (error) {
-      failure =
-        error instanceof PlantStoreError
-          ? error
-          : new PlantStoreError('storage_unavailable', undefined, { cause: error });
+      failure = asStorageError(error);
     }
     setTimeout(() => (this.#latest = undefined), checkMs).unref();
-    const hasFailed = failure !== undefined;
-    if (hasFailed !== this.#hasFailed && !this.#isStopped) {
-      if (hasFailed) this.#log.error('The storage does not work', failure);
-      else this.#log.info('The storage works again.');
+    if (!this.#isStopped) {
+      if (failure === undefined && this.#hasFailed) this.#log.info('The storage works again.');
+      if (failure !== undefined && !this.#hasFailed) this.#log.error('The storage does not work', failure);
     }
-    this.#hasFailed = hasFailed;
-    return !hasFailed;
+    this.#hasFailed = failure !== undefined;
+    return !this.#hasFailed;
   }
 }

@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises';
 import type { OwnedPlant } from '../../../core/storage-adapter.ts';
 import { parseCommandLine } from '../command.ts';
 import { setting, settings } from '../environment.ts';
@@ -22,10 +23,13 @@ export async function run(args: string[]): Promise<number> {
   const location = parseStorage(setting('storage', values.storage), ['sqlite', 'postgres']);
   return withSource(location, async (pages) => {
     let count = 0;
-    for await (const page of pages) {
-      await print(page.map(toLine).join(''));
-      count += page.length;
+    async function* lines(): AsyncGenerator<string> {
+      for await (const page of pages) {
+        count += page.length;
+        yield page.map(toLine).join('');
+      }
     }
+    await pipeline(lines, process.stdout, { end: false });
     process.stderr.write(`Exported ${counted(count, 'plant')}.\n`);
     return 0;
   });
@@ -34,15 +38,4 @@ export async function run(args: string[]): Promise<number> {
 function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
   const ending = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
   return `{"user":${JSON.stringify(user)},"id":${id},"name":${JSON.stringify(name)}${ending}}\n`;
-}
-
-/** Resolves when the text has been written, so that at most one page is buffered if the reader is slow. */
-function print(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(text, (cause) => {
-      const problem = 'Standard output ended before all plants were written.';
-      if (cause) reject(new Error(problem, { cause }));
-      else resolve();
-    });
-  });
 }

@@ -30,8 +30,6 @@ Options:
 `;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-/** The latest time that an ECMAScript Date can represent, in milliseconds since 1970. */
-const maxTimeMs = 8.64e15;
 
 export async function run([action, ...args]: string[]): Promise<number> {
   if (action === 'create') return create(args);
@@ -41,22 +39,18 @@ export async function run([action, ...args]: string[]): Promise<number> {
 }
 
 function create(args: string[]): number {
-  const options = {
-    tokens: settings.tokens,
-    scope: { type: 'string', multiple: true },
-    'expires-in': { type: 'string' },
-  } as const;
-  const { values, positionals } = parseCommandLine(args, options, 1);
+  const options = { scope: { type: 'string' }, 'expires-in': { type: 'string' } } as const;
+  const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens, ...options }, 1);
   const [user] = positionals;
   if (!user) throw new UsageError('token create requires a USER.');
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
-  const scopes = values.scope?.flatMap((list) => list.split(',')).map(parseScope);
+  const scopes = values.scope?.split(',').map(parseScope);
   const expiresIn = values['expires-in'];
   const path = setting('tokens', values.tokens).text;
   const place = `${existsSync(path) ? '' : 'the new file '}${resolve(path)}`;
   const issued = issueToken(path, {
     user,
-    ...(scopes && { scopes: [...new Set(scopes)] }),
+    ...(scopes && { scopes }),
     ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
   });
   const { id } = issued.record;
@@ -94,8 +88,7 @@ function revoke(args: string[]): number {
 function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
   const isExpired = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
   const expiry = `${expiresAt ?? 'never'}${isExpired ? ' (expired)' : ''}`;
-  const cells = [id, (scopes ?? allScopes).join(','), createdAt, expiry].map(printable);
-  return cells.toSpliced(1, 0, shown(user));
+  return [printable(id), shown(user), (scopes ?? allScopes).join(','), createdAt, expiry];
 }
 
 /** Returns a user for a message, in quotes if it begins or ends with white space. */
@@ -111,9 +104,9 @@ function parseScope(text: string): Scope {
 
 function parseExpiry(text: string): string {
   const [, count = '', unit = ''] = /^([1-9]\d*)([smhdw])$/.exec(text) ?? [];
-  const time = Date.now() + Number(count) * (unitMs[unit] ?? NaN);
-  if (!(time <= maxTimeMs)) {
+  const time = new Date(Date.now() + Number(count) * (unitMs[unit] ?? NaN));
+  if (Number.isNaN(time.getTime())) {
     throw new UsageError(`--expires-in must be a number of at least 1 and s, m, h, d or w, as in 30d, not '${text}'.`);
   }
-  return new Date(time).toISOString();
+  return time.toISOString();
 }

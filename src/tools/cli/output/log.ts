@@ -14,7 +14,7 @@ export interface LogOptions {
 type Fields = Readonly<Record<string, string | number | undefined>>;
 type LogEntry = Fields & { readonly level: 'info' | 'error'; readonly message: string };
 
-/** The maximum size of the buffer if standard error is not read. Further lines are dropped and counted. */
+/** The maximum size of the buffer if standard error is not read. Further lines are dropped. */
 const maxUnwrittenBytes = 1_048_576;
 
 /** For this many milliseconds after an error has been logged, its repetitions are only counted. */
@@ -26,7 +26,6 @@ export class Log {
   /** The number of repetitions of each error since it was logged. */
   readonly #repeats = new Map<string, number>();
   #lines: string[] = [];
-  #dropped = 0;
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -96,17 +95,8 @@ export class Log {
 
   #writeOut(): void {
     if (this.#lines.length === 0) return;
-    const lines = this.#lines;
+    if (process.stderr.writableLength <= maxUnwrittenBytes) process.stderr.write(`${this.#lines.join('\n')}\n`);
     this.#lines = [];
-    if (process.stderr.writableLength > maxUnwrittenBytes) {
-      this.#dropped += lines.length;
-      return;
-    }
-    process.stderr.write(`${lines.join('\n')}\n`);
-    if (this.#dropped === 0) return;
-    const message = `${this.#dropped} lines were dropped because standard error was not read`;
-    this.#dropped = 0;
-    this.#write({ level: 'error', message });
   }
 }
 

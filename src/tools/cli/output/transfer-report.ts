@@ -2,22 +2,19 @@ import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../../tran
 import { exitCodeOf } from '../interruption.ts';
 import { printable } from './printable.ts';
 
-/** The maximum number of conflicts, and of bad lines, that are reported individually. All others are only counted. */
-const maxTold = 10;
-
 /** Reports a transfer of plants on standard error: the conflicts, the bad lines and a summary. */
 export class TransferReport implements CopyPlantsOptions {
-  #conflicts = 0;
   #badLines = 0;
 
   readonly onConflict = ({ user, plant: { id } }: PlantConflict): void => {
     const name = printable(JSON.stringify(user));
-    tell(++this.#conflicts, 'conflicts', `User ${name} has another plant with id ${id}: it was left as it is.`);
+    process.stderr.write(`User ${name} has another plant with id ${id}: it was left as it is.\n`);
   };
 
   onBadLine(number: number, problem: string, isLast: boolean): void {
     const consequence = isLast ? 'ended the import' : 'was left out';
-    tell(++this.#badLines, 'bad lines', `Line ${number} ${consequence}: ${problem}`);
+    this.#badLines++;
+    process.stderr.write(`Line ${number} ${consequence}: ${problem}\n`);
   }
 
   /** Writes the summary. Returns the exit code, which is 0 if all plants were added or already existed. */
@@ -30,11 +27,6 @@ export class TransferReport implements CopyPlantsOptions {
     if (signal.aborted) return exitCodeOf(signal);
     return conflicts === 0 && this.#badLines === 0 ? 0 : 1;
   }
-}
-
-function tell(count: number, what: string, line: string): void {
-  if (count <= maxTold) process.stderr.write(`${line}\n`);
-  else if (count === maxTold + 1) process.stderr.write(`Further ${what} are only counted.\n`);
 }
 
 /** Formats a number of things, such as `1 plant` or `2,000 plants`. `unit` must be in the singular. */

@@ -12,19 +12,14 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 const fromTo = ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:b.db'];
 
 describe('plant-store copy', () => {
-  it('escapes the users in conflicts that it reports, only counts further conflicts, and exits with 1', async (t) => {
+  it('escapes the users in conflicts that it reports, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
-    const row = rowOfPlants('ada', 3000);
     const evil = owned('\n\u009b', { id: -1n, name: 'Fern' });
-    await createAll(join(cwd, 'a.db'), [evil, ...row]);
-    const others = row.filter((_, n) => n % 200 === 10).map(({ user, plant }) => owned(user, { ...plant, tag: '' }));
-    await createAll(join(cwd, 'b.db'), [owned('\n\u009b', { id: -1n, name: 'Fern', tag: 'other' }), ...others]);
+    await createAll(join(cwd, 'a.db'), [evil, ...rowOfPlants('ada', 3000)]);
+    await createAll(join(cwd, 'b.db'), [owned('\n\u009b', { id: -1n, name: 'Fern', tag: 'other' })]);
     const { code, stderr } = await callCommand(fromTo, { cwd });
-    const lines = stderr.split('\n');
-    assert.deepEqual([code, lines.length], [1, 13], stderr);
-    assert.match(lines[0] ?? '', /"\\n\\u009b" .* id -1/);
-    assert.match(lines[1] ?? '', /"ada" .* id 10/);
-    assert.match(lines[11] ?? '', /^Copied 2,985 plants, .* 16 conflicts\.$/);
+    assert.equal(code, 1);
+    assert.match(stderr, /^[^\n]*"\\n\\u009b" [^\n]* id -1[^\n]*\nCopied 3,000 plants, .* 1 conflict\.\n$/);
   });
 
   it('says how far it came on a signal, and continues when it is run again', async (t) => {

@@ -66,19 +66,16 @@ describe('Log', () => {
     assert.deepEqual(found, ['one', 'other', ...counted, 'one', '1 times more: one']);
   });
 
-  it('drops lines if standard error is not read, and writes how many were dropped', async (t) => {
+  it('drops lines if standard error is not read', async (t) => {
     let unread = 2 ** 20 + 1;
     Object.defineProperty(process.stderr, 'writableLength', { get: () => unread, configurable: true });
     t.after(() => Reflect.deleteProperty(process.stderr, 'writableLength'));
-    const found = await messages(async (log) => {
+    const found = await messages((log) => {
       log.info('a');
-      log.info('b');
       log.flush();
       unread = 0;
-      log.info('c');
-      await sleep(10);
+      log.info('b');
     });
-    assert.equal(found[0], 'c');
-    assert.match(found[1] ?? '', /^2 lines were dropped/);
+    assert.deepEqual(found, ['b']);
   });
 });
