@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { startProgram } from './frameworks/program.ts';
 import { eventuallyEqual } from './support/eventually.ts';
 import { PostgresCluster } from './support/postgres.ts';
 import { assertTestsPassed, runSuccessfully } from './support/run-program.ts';
 import type { ServerProcess } from './support/server-process.ts';
-import { untilListening } from './support/server-process.ts';
 import { root } from './support/sources.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import type { HasAfter } from './support/temporary-folder.ts';
@@ -16,11 +15,7 @@ const pathOf = (name: string): string => join(root, 'examples', name);
 
 /** Starts an example that is a server. Its only token is `secret`. */
 function startExample(t: HasAfter, args: string[], env: Record<string, string> = {}): Promise<ServerProcess> {
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, PORT: '0', ADMIN_PORT: '0', ADAS_TOKEN: 'secret', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return untilListening(t, child, /port: (\d+)/);
+  return startProgram(t, [process.execPath, ...args], root, { ADMIN_PORT: '0', ...env });
 }
 
 async function call(url: string, body?: string, token = 'secret'): Promise<string> {

@@ -7,6 +7,7 @@ import { plainEnvironment } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 /** The folder of the examples. */
 export const examples: string = join(root, 'examples/frameworks');
@@ -29,7 +30,7 @@ export function arePackagesInstalled(t: TestContext): boolean {
 
 /** Starts a program, and waits until it prints its URL or port. The program is stopped after the test. */
 export function startProgram(
-  t: TestContext,
+  t: HasAfter,
   [command = '', ...args]: readonly string[],
   cwd: string,
   env: Record<string, string> = {},
