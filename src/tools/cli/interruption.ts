@@ -1,16 +1,13 @@
 import { constants } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Thrown to stop a command after a signal. */
-export class InterruptedError extends Error {}
-
 /** Signals within this interval count as one. If npm runs a command, Ctrl-C causes two: npm forwards the signal. */
 const sameSignalMs = 100;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs `work` with an `AbortSignal`, which SIGINT and SIGTERM abort, so that the command can clean up. Its reason is the
- * name of the signal. A second signal ends the process. SIGHUP has the same effect on a terminal, and none otherwise.
+ * Runs `work` with an `AbortSignal`, which SIGINT and SIGTERM abort, and SIGHUP on a terminal. Its reason is the name of
+ * the signal. If `work` throws the reason, nothing was changed. A second signal ends the process.
  */
 export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
@@ -27,8 +24,8 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<numbe
   try {
     return await work(interruption.signal);
   } catch (error) {
-    if (!(error instanceof InterruptedError)) throw error;
-    process.stderr.write(`plant-store: ${error.message}\n`);
+    if (error !== interruption.signal.reason) throw error;
+    process.stderr.write('plant-store: Interrupted: nothing was changed.\n');
     return exitCodeOf(interruption.signal);
   } finally {
     stopListening();

@@ -4,7 +4,7 @@ import { PostgresStorage } from '../../storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../../storage/postgres/pool.ts';
 import { asUsageError, UsageError } from './command.ts';
 import type { Setting } from './environment.ts';
-import { installCommand } from './package.ts';
+import { loadOptional } from './package.ts';
 
 /** The part of `pg` that this module uses. The types of `pg` might not be installed. */
 interface PgModule {
@@ -86,9 +86,9 @@ export function parseConnectionString({ text, source }: Setting, variable: strin
  *
  * @throws {UsageError} if `pg` is not installed, or if it rejects the connection string.
  */
-export async function openPostgres(location: PostgresLocation, createTable: boolean): Promise<StorageAdapter> {
+export function openPostgres(location: PostgresLocation, createTable: boolean): StorageAdapter {
   const { source, connectionString, max, schema, table, queryTimeoutMs } = location;
-  const { Client, Pool } = await importPg();
+  const { Client, Pool } = loadOptional('pg', source, (require) => require('pg') as PgModule);
   // A statement stops waiting for a lock before `query_timeout`, so that its connection remains usable.
   const lockTimeoutMs = Math.ceil(0.8 * queryTimeoutMs);
   // `pg` calls this function for each new connection, and closes the connection if the function fails. If the database
@@ -110,18 +110,4 @@ export async function openPostgres(location: PostgresLocation, createTable: bool
   const storage = asUsageError(source, () => new PostgresStorage({ pool, schema, table, createTable }));
   const closeStorage = storage.close.bind(storage);
   return Object.assign(storage, { close: () => closeStorage().then(() => pool.end()) });
-}
-
-async function importPg(): Promise<PgModule> {
-  // The import specifier is a variable, so that compilers and bundlers do not require the package or its types.
-  const name = 'pg';
-  try {
-    // Older versions of `pg` are CommonJS modules, for which only the default export is guaranteed to contain all
-    // exports.
-    return ((await import(name)) as { default: PgModule }).default;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    const command = installCommand('pg');
-    throw new UsageError(`A postgres:// storage needs the package pg. Run ${command}.`, { cause: error });
-  }
 }

@@ -3,7 +3,7 @@ import { backUpDatabase } from '../../../storage/sqlite/backup.ts';
 import { requireFolderOf } from '../../../storage/sqlite/file.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
-import { interruptible, InterruptedError } from '../interruption.ts';
+import { interruptible } from '../interruption.ts';
 import { parseStorage, requireFile, describeFailure } from '../storage.ts';
 
 export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
@@ -12,9 +12,8 @@ Copies a snapshot of FILE to the new file TARGET. Servers may continue to write
 to FILE. To restore the backup, stop the server and run plant-store restore.
 
 Options:
-  --storage sqlite:FILE   the file to copy
-                          (PLANT_STORE_STORAGE, else DATABASE_URL;
-                          default sqlite:plants.db)
+  --storage sqlite:FILE   the file to copy (PLANT_STORE_STORAGE, else
+                          DATABASE_URL; default sqlite:plants.db)
   -h, --help              show this help
 `;
 
@@ -37,7 +36,7 @@ export async function run(args: string[]): Promise<number> {
 export async function copyDatabase(file: string, target: string, signal: AbortSignal): Promise<void> {
   try {
     await backUpDatabase(file, target, () => {
-      if (signal.aborted) throw new InterruptedError('Interrupted: nothing was changed.');
+      signal.throwIfAborted();
     });
   } catch (error) {
     // An error of SQLite does not say which of the two files it is about.

@@ -12,9 +12,8 @@ Writes all plants of all users to standard output. Each line is a JSON object:
 plant has none. Ids are exact integers, even beyond 2^53.
 
 Options:
-  --storage STORAGE   the storage to read: sqlite:FILE or postgres://…
-                      (PLANT_STORE_STORAGE, else DATABASE_URL;
-                      default sqlite:plants.db)
+  --storage STORAGE   sqlite:FILE or postgres://… (PLANT_STORE_STORAGE, else
+                      DATABASE_URL; default sqlite:plants.db)
   -h, --help          show this help
 `;
 

@@ -18,9 +18,8 @@ reported. A line that is not a plant is reported with its number and skipped.
 In both cases the exit code is 1.
 
 Options:
-  --storage STORAGE   the storage to write: sqlite:FILE or postgres://…
-                      (PLANT_STORE_STORAGE, else DATABASE_URL;
-                      default sqlite:plants.db)
+  --storage STORAGE   sqlite:FILE or postgres://… (PLANT_STORE_STORAGE, else
+                      DATABASE_URL; default sqlite:plants.db)
   --strict            stop at the first line that is not a plant; the plants
                       before it are created
   -h, --help          show this help

@@ -16,9 +16,8 @@ Checks BACKUP, and replaces FILE with a copy of it. Stop all servers first: FILE
 must not be in use. The previous FILE is kept as FILE.before-restore.
 
 Options:
-  --storage sqlite:FILE   the file to replace
-                          (PLANT_STORE_STORAGE, else DATABASE_URL;
-                          default sqlite:plants.db)
+  --storage sqlite:FILE   the file to replace (PLANT_STORE_STORAGE, else
+                          DATABASE_URL; default sqlite:plants.db)
   -h, --help              show this help
 `;
 

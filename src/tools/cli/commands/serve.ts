@@ -34,11 +34,10 @@ Options:
                       (PLANT_STORE_HOST; default 127.0.0.1)
   --port PORT         the port to listen on; 0 selects a free port
                       (PLANT_STORE_PORT, else PORT; default 3000)
-  --storage STORAGE   where the plants are stored: sqlite:FILE, memory or
-                      postgres://USER:PASSWORD@HOST/DATABASE. Parameters are
-                      sqlite:FILE?commitThread=true, which keeps lists fast on
-                      a slow disk, and for PostgreSQL max=N, the size of the
-                      connection pool (default 10), schema=NAME and table=NAME
+  --storage STORAGE   sqlite:FILE, sqlite:FILE?commitThread=true, memory or
+                      postgres://USER:PASSWORD@HOST/DATABASE, with parameters
+                      such as max=N, the size of the connection pool,
+                      schema=NAME and table=NAME
                       (PLANT_STORE_STORAGE, else DATABASE_URL;
                       default sqlite:plants.db)
   --tokens FILE       the tokens file. If it is missing, it is created with a

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ServiceListener } from '../../../http/node/listener.ts';
 import { splitTarget } from '../../../http/routes.ts';
-import { UsageError } from '../command.ts';
-import { installCommand } from '../package.ts';
+import { loadOptional } from '../package.ts';
 import { contentSecurityPolicy, html, startScript } from './page.ts';
 
 /**
@@ -16,8 +14,10 @@ import { contentSecurityPolicy, html, startScript } from './page.ts';
  *   flag or the environment variable that enables the page.
  */
 export function createDocs(source: string, basePath: string): (listener: ServiceListener) => ServiceListener {
-  const folder = findSwaggerUi(source);
-  const asset = (name: string): Buffer => readFileSync(join(folder, name));
+  const manifest = loadOptional('swagger-ui-dist', source, (require) =>
+    require.resolve('swagger-ui-dist/package.json'),
+  );
+  const asset = (name: string): Buffer => readFileSync(join(dirname(manifest), name));
   const files = new Map<string, [mediaType: string, body: string | Buffer]>([
     ['/docs', ['text/html; charset=utf-8', html]],
     ['/docs/start.js', ['text/javascript; charset=utf-8', startScript]],
@@ -42,14 +42,4 @@ export function createDocs(source: string, basePath: string): (listener: Service
   return (listener) => (request, response) => {
     if (!send(request, response)) listener(request, response);
   };
-}
-
-function findSwaggerUi(source: string): string {
-  try {
-    return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
-    const command = installCommand('swagger-ui-dist');
-    throw new UsageError(`${source} needs the package swagger-ui-dist. Run ${command}.`, { cause: error });
-  }
 }
