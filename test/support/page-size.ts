@@ -13,11 +13,8 @@ const long = 'x'.repeat(60_000);
 /** Plants of various sizes. The JSON of the names has one, two, three or six bytes per code unit. */
 const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?: number }[] = [
   { name: 'ASCII', nameOf: () => 'x'.repeat(30_000) },
-  { name: 'characters of three bytes', nameOf: () => '\u2698'.repeat(10_000) },
   { name: 'control characters, which JSON writes in six bytes', nameOf: () => '\u0001'.repeat(5000) },
   { name: 'names of 260 control characters', nameOf: () => '\u0001'.repeat(260), count: 500 },
-  { name: 'quotes, which JSON escapes', nameOf: () => '"'.repeat(15_000) },
-  { name: 'names of 300 bytes', nameOf: () => 'x'.repeat(300), count: 1000 },
   { name: 'names of 200 characters of three bytes', nameOf: () => '\u2698'.repeat(200), count: 1000 },
   { name: 'a long name after 40 short ones', nameOf: (n) => (n < 40 ? 'Fern' : long) },
   { name: 'a long name among 100 short ones', nameOf: (n) => (n % 100 === 99 ? long : 'Fern'), count: 1000 },
@@ -77,6 +74,8 @@ export function testJsonPages(open: (t: TestContext) => Promise<StorageAdapter &
         batch.map(async ({ user, ...range }) => toJsonPage(await storage.list(user, range))),
       );
       assert.deepEqual(await storage.listPages(batch), expected);
+      const single = batch.map(async (request) => await storage.listPages([request]));
+      assert.deepEqual((await Promise.all(single)).flat(), expected);
     }
   });
 }

@@ -5,10 +5,11 @@ import { PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createEach } from './writes.ts';
 
-/** Names that a program with a bug might misinterpret. */
+/** Names that a program with a bug might misinterpret. PostgresStorage separates names and tags with U+007F. */
 const hostileTexts = [
   ...['', ' ', '"', '\\', '\\n', '\n', '\r\n', '\t\u0001\u001b[2J\u007f\u0085\u2028', '{"user":"eve"}'],
   ...['\u{1F33F}', '\uFEFF', '\uFFFD', 'null', 'é'],
+  ...['\x7f', '\x7f,', '\x7f:', '\x7f;'].flatMap((separator) => [separator, `a${separator}b`]),
 ];
 const extremeIds = [minInt64, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64];
 

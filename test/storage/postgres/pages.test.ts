@@ -26,32 +26,6 @@ function open(t: TestContext): { storage: PostgresStorage; resultBytes: number[]
 }
 
 describe('listPages of a PostgresStorage', () => {
-  it('returns exact names and tags, whether it reads one page or several pages', async (t) => {
-    // The storage separates names and tags with U+007F.
-    const special = ['"', '\\', '\x01', '\t', '\x7f', '\x7f,', '\x7f:', '\x7f;', ',', ':', ';', '\\u007f,'];
-    const texts = [...special, '', 'é', '🌿', 'x'.repeat(20_000), ...special.map((text) => `a${text}b${text}`)];
-    const plants = texts.map((name, n) => [{ name }, { name: 'Moss', tag: name }, { name, tag: texts[n + 1] ?? '' }]);
-    const writes = plants.flatMap((row, user) =>
-      row.map((plant, n) => ({ kind: 'create', user: `${user}`, plant: { id: BigInt(n), ...plant } }) as const),
-    );
-    const { storage } = open(t);
-    await storage.commit(writes);
-    for (const limit of [1, 2, 3, 4]) {
-      const requests = plants.map((_, user) => ({ user: `${user}`, after: undefined, limit }));
-      const expected = plants.map((row) => {
-        const shown = row.slice(0, limit);
-        return {
-          json: JSON.stringify(shown),
-          count: shown.length,
-          last: BigInt(shown.length - 1),
-          hasMore: limit < 3,
-        };
-      });
-      assert.deepEqual((await Promise.all(requests.map((each) => storage.listPages([each])))).flat(), expected);
-      assert.deepEqual(await storage.listPages(requests), expected);
-    }
-  });
-
   // A result is held in memory before its pages are built.
   it('reads at most 2 MiB with a statement, however long the names are', async (t) => {
     const nameOf = (n: number): string => String(n % 10).repeat(n < 3 ? 20 : 8000);

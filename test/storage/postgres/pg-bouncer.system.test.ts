@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openStorage, parseStorage } from '../../../src/tools/cli/storage.ts';
 import { sqlState } from '../../../src/storage/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
@@ -40,15 +39,6 @@ if (hasPgBouncer) {
   });
 
   describe(inTransactionMode, () => {
-    for (const parameter of ['options=-c%20work_mem%3D1MB', 'statement_timeout=1000', 'lock_timeout=1000']) {
-      it(`rejects the parameter ${parameter} with an error that names it`, async (t) => {
-        const text = `${pooler.through(cluster.url())}?${parameter}`;
-        const storage = await openStorage(parseStorage({ text, source: '--storage' }, ['postgres']));
-        t.after(() => storage.close());
-        await assert.rejects(storage.list('ada', { after: undefined, limit: 1 }), /startup parameter/);
-      });
-    }
-
     it('works without prepared statements if the pooler does not support them', async (t) => {
       const pool = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 4 });
       const rejected: (string | undefined)[] = [];
@@ -73,13 +63,6 @@ if (hasPgBouncer) {
       // At most one statement per connection was rejected.
       assert.ok(rejected.length >= 1 && rejected.length <= 4, `${rejected.length}`);
       for (const state of rejected) assert.ok(state === '26000' || state === '42P05', state);
-    });
-
-    it('accepts query_timeout', async (t) => {
-      const text = `${pooler.through(cluster.url())}?query_timeout=5000&table=timed`;
-      const storage = await openStorage(parseStorage({ text, source: '--storage' }, ['postgres']));
-      t.after(() => storage.close());
-      assert.deepEqual((await storage.list('ada', { after: undefined, limit: 1 })).plants, []);
     });
   });
 } else {

@@ -5,7 +5,6 @@ import { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
-import { startService } from '../../support/service.ts';
 import { create, everything, remove } from '../../support/writes.ts';
 
 let cluster: PostgresCluster;
@@ -137,13 +136,10 @@ describe('table of a PostgresStorage', () => {
   const own = `("user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, ${key})`;
   const foreign: [what: string, definition: string][] = [
     ['with another column', own.replace('tag text', 'tag text, color text')],
-    ['without a column', own.replace(', tag text', '')],
     ['with ids of 32 bits', own.replace('bigint', 'integer')],
     ['with another collation', own.replace('COLLATE "C" ', '')],
     ['with names that can be NULL', own.replace('name text NOT NULL', 'name text')],
-    ['without a primary key', own.replace(`, ${key}`, '')],
     ['with another primary key', own.replace(key, 'PRIMARY KEY (id, "user")')],
-    ['with a deferrable primary key', own.replace(key, `${key} DEFERRABLE`)],
     ['that is partitioned', `${own} PARTITION BY HASH ("user")`],
   ];
   const makes: [what: string, make: (table: string) => string][] = [
@@ -161,19 +157,4 @@ describe('table of a PostgresStorage', () => {
       assert.deepEqual(await cluster.query(`SELECT FROM "${table}"`), rows);
     });
   }
-
-  it('causes 500 without Retry-After if the package did not create it', async (t) => {
-    const table = cluster.newTable();
-    await cluster.query(`CREATE TABLE "${table}" (id bigint PRIMARY KEY, title text)`);
-    const service = await startService(t, { storage: new PostgresStorage({ pool: cluster.pool(t), table }) });
-    for (const answered of [
-      await service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' }),
-      await service.call('GET', '/plants'),
-      await service.call('DELETE', '/plants/1'),
-    ]) {
-      assert.equal(answered.status, 500);
-      assert.deepEqual(answered.json, { error: 50001, message: 'The storage is not a plant store.' });
-      assert.equal(answered.headers.get('retry-after'), null);
-    }
-  });
 });
