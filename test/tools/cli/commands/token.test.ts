@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -16,9 +15,9 @@ interface Desk {
 }
 
 /** Creates a folder. `token` runs `plant-store token` in this folder, and `path` is the default tokens file. */
-async function openDesk(t: HasAfter, env: Record<string, string> = {}): Promise<Desk> {
+async function openDesk(t: HasAfter): Promise<Desk> {
   const cwd = await temporaryFolder(t);
-  return { cwd, path: join(cwd, 'tokens.json'), token: (...args) => callCommand(['token', ...args], { cwd, env }) };
+  return { cwd, path: join(cwd, 'tokens.json'), token: (...args) => callCommand(['token', ...args], { cwd }) };
 }
 
 describe('plant-store token create', () => {
@@ -101,15 +100,6 @@ describe('plant-store token revoke', () => {
 });
 
 describe('tokens file of plant-store token', () => {
-  it('is set by PLANT_STORE_TOKENS or --tokens', async (t) => {
-    const { cwd, path, token } = await openDesk(t, { PLANT_STORE_TOKENS: 'environment.json' });
-    await token('create', 'ada');
-    await token('create', 'bob', '--tokens', 'flag.json');
-    assert.match((await token('list')).stdout, / ada /);
-    assert.match((await token('list', '--tokens', join(cwd, 'flag.json'))).stdout, / bob /);
-    assert.ok(!existsSync(path));
-  });
-
   it('must exist unless a token is created', async (t) => {
     const { cwd, token } = await openDesk(t);
     for (const args of [['list'], ['revoke', 'tk_0']]) {

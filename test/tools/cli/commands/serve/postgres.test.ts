@@ -67,7 +67,6 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
       () => cluster.url().replace('sesame', 'wrong%20horse'),
       /password authentication failed for user "postgres"/,
     ],
-    ['a missing password', () => cluster.url().replace(':sesame', ''), /PGPASSWORD/],
     [
       'every address of a name at which no database listens',
       () => 'postgres://ada:sesame@localhost:1/plants',
