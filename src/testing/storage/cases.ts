@@ -1,10 +1,11 @@
 import { maxInt64, minInt64 } from '../../core/model/int64.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
+import assert from 'node:assert/strict';
 import { expectEqual } from './expect.ts';
+import type { StorageAdapterTestOptions } from './options.ts';
 import { create, createAll, plantOf, range, remove, shuffled } from './plants.ts';
-import { expectList, expectStored } from './stored.ts';
-import type { Suite } from './suite.ts';
-import { Rejection } from './tested-adapter.ts';
+import { test } from './session.ts';
+import { expectList, expectStored, scanAll } from './stored.ts';
 
 const texts = [
   ...['', ' ', 'a', 'A', 'a ', 'é', 'e\u0301', "'; DROP TABLE plants; --", '\\', 'a\\b"c\nd', '%_', '"', '\u{1F33F}'],
@@ -41,10 +42,10 @@ const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
 };
 
 /** Cases that random calls rarely reach. */
-export function testCases(suite: Suite): void {
+export function testCases(options: StorageAdapterTestOptions): void {
   for (const [title, plants] of Object.entries(batches)) {
-    suite.test(title, async (session) => {
-      const storage = await session.open();
+    test(options, title, async (session) => {
+      const storage = await session.open(await session.createLocation());
       const stored = plants();
       const outcomes = await storage.commit(shuffled(createAll(stored)));
       expectEqual(
@@ -58,8 +59,8 @@ export function testCases(suite: Suite): void {
     });
   }
 
-  suite.test('list returns the plants after an id up to the limit, and whether more follow', async (session) => {
-    const storage = await session.open();
+  test(options, 'list returns the plants after an id up to the limit, and whether more follow', async (session) => {
+    const storage = await session.open(await session.createLocation());
     const stored = [minInt64, 10n, 20n, 30n, maxInt64].map((id) => plantOf('ada', id));
     await storage.commit(createAll(stored));
     for (const limit of [1, 2, 3, 5, 6, 2_147_483_647]) {
@@ -69,13 +70,13 @@ export function testCases(suite: Suite): void {
     }
   });
 
-  suite.test('scan returns each of 3000 plants once while other plants change', async (session) => {
-    const storage = await session.open();
+  test(options, 'scan returns each of 3000 plants once while other plants change', async (session) => {
+    const storage = await session.open(await session.createLocation());
     const kept = range(3000).map((n) => BigInt(n) * 2n);
     for (const n of range(3)) {
       await storage.commit(kept.slice(n * 1000, n * 1000 + 1000).map((id) => create('ada', id)));
     }
-    const scanning = storage.scan();
+    const scanning = scanAll(storage);
     for (const n of range(20)) await storage.commit([create('eve', BigInt(n)), remove('ada', BigInt(n * 2 - 1))]);
     const found = (await scanning).filter(({ user }) => user === 'ada').map(({ plant }) => plant.id);
     expectEqual(
@@ -85,49 +86,43 @@ export function testCases(suite: Suite): void {
     );
   });
 
-  suite.test('commit, list and scan share no objects with their callers', async (session) => {
-    const storage = await session.open();
+  test(options, 'commit, list and scan share no objects with their callers', async (session) => {
+    const storage = await session.open(await session.createLocation());
     const given = plantOf('ada', 1n, 'Fern');
     await storage.commit(createAll([given]));
     const { plants } = await storage.list('ada', { after: undefined, limit: 1 });
-    const scanned = await storage.scan();
+    const scanned = await scanAll(storage);
     for (const plant of [given.plant, ...plants, ...scanned.map((owned) => owned.plant)]) plant.name = 'changed';
     const rule = 'A stored plant must not change if the caller changes an object that it passed or received.';
     await expectStored(storage, [plantOf('ada', 1n, 'Fern')], { rule });
   });
 
-  suite.test('calls after close reject with the code closed, and a second close does nothing', async (session) => {
-    const storage = await session.open();
+  test(options, 'calls after close reject with the code closed, and a second close does nothing', async (session) => {
+    const storage = await session.open(await session.createLocation());
     await storage.close();
-    const calls: Record<string, () => Promise<unknown>> = {
+    const calls = {
       commit: () => storage.commit([create('ada', 2n)]),
       list: () => storage.list('ada', { after: undefined, limit: 1 }),
-      scan: () => storage.scan(),
+      scan: () => scanAll(storage),
     };
     for (const [method, call] of Object.entries(calls)) {
       const rule = `After close, ${method} must reject with a PlantStoreError that has the code closed.`;
-      expectEqual(await codeOf(call()), 'closed', rule);
+      await assert.rejects(call, (error: { code?: unknown }) => error.code === 'closed', rule);
     }
     await storage.close();
   });
 
-  suite.test('close may be called during a commit and a list, which then succeed or reject', async (session) => {
+  test(options, 'close may be called during a commit and a list, which then succeed or reject', async (session) => {
     const location = await session.createLocation();
     const storage = await session.open(location);
     const listed = storage.list('ada', { after: undefined, limit: 1 });
     const settled = Promise.allSettled([storage.commit([create('ada', 1n)]), listed]);
     await storage.close();
     const [commit] = await settled;
-    if (commit.status === 'rejected' || !suite.options.persistent) return;
+    if (commit.status === 'rejected' || !options.persistent) return;
     expectEqual(commit.value, [true], 'A commit that succeeds during close must return its outcome.');
     const rule = 'A commit that succeeds must be durable, even if close was called during the commit.';
-    await expectStored(await session.reopen(location), [plantOf('ada', 1n)], { rule });
+    const reopened = await session.reopen(location);
+    if (reopened !== undefined) await expectStored(reopened, [plantOf('ada', 1n)], { rule });
   });
-}
-
-async function codeOf(call: Promise<unknown>): Promise<unknown> {
-  const [outcome] = await Promise.allSettled([call]);
-  if (outcome.status === 'fulfilled') return undefined;
-  if (!(outcome.reason instanceof Rejection)) throw outcome.reason;
-  return (outcome.reason.cause as { code?: unknown } | undefined)?.code;
 }

@@ -1,15 +1,7 @@
+import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
 
-/** Thrown if an adapter violates the contract. The message starts with the violated rule. */
-export class ContractError extends Error {
-  override readonly name = 'ContractError';
-}
-
-export function expect(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new ContractError(message);
-}
-
-/** Throws a ContractError unless the values are strictly deep-equal. The message ends with the first difference. */
+/** Asserts that the values are deep-equal. Unlike the message of node:assert, this one is short for large values. */
 export function expectEqual(actual: unknown, expected: unknown, rule: string): void {
   if (isDeepStrictEqual(actual, expected)) return;
   let [seen, due, where]: [unknown, unknown, string] = [actual, expected, ''];
@@ -19,12 +11,11 @@ export function expectEqual(actual: unknown, expected: unknown, rule: string): v
     [seen, due] = [actual[at] as unknown, expected[at] as unknown];
     where = ` at index ${at} (${actual.length} items instead of ${expected.length})`;
   }
-  throw new ContractError(`${rule}\nExpected ${shown(due)} but received ${shown(seen)}${where}.`);
+  assert.fail(`${rule}\nExpected ${shown(due)} but received ${shown(seen)}${where}.`);
 }
 
 /** Formats a value as one line of ASCII, in which long strings and arrays are shortened. */
 export function shown(value: unknown): string {
-  if (value instanceof Error) return `${value.name} "${value.message}"`;
   const text = inspect(value, { breakLength: Infinity, compact: true, maxArrayLength: 8, maxStringLength: 30 });
   return text.replaceAll(/[^\x20-\x7e]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16) ?? ''}}`);
 }

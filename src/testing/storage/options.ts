@@ -20,7 +20,7 @@ export interface StorageLocation {
 
 /** The argument of `createLocation`. A `TestContext` of node:test has the same method. */
 export interface LocationContext {
-  /** Registers a function that runs when the test's adapters are closed; the last registered function runs first. */
+  /** Registers a function that runs after the test's adapters have been closed. */
   readonly after: (cleanUp: () => Promise<void> | void) => void;
 }
 
@@ -49,7 +49,7 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    * make it fail halfway. Without this function, the suite does not test a failing storage.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
-  /** The timeout for each call to the adapter, in milliseconds, 1 to 2147483647; default 30000. */
+  /** The timeout of each test, in milliseconds, 1 to 2147483647; default 60000. */
   timeoutMs?: number | undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { OwnedPlant, Write } from '../../core/storage-adapter.ts';
+import type { FaultyWrite } from './options.ts';
 
 export function plantOf(user: string, id: bigint, name = 'a plant', tag?: string): OwnedPlant {
   return { user, plant: tag === undefined ? { id, name } : { id, name, tag } };
@@ -18,6 +19,10 @@ export function remove(user: string, id: bigint): Write {
 
 export function idOf(write: Write): bigint {
   return write.kind === 'create' ? write.plant.id : write.id;
+}
+
+export function faulty(write: Write): FaultyWrite {
+  return { kind: write.kind, user: write.user, id: idOf(write) };
 }
 
 export function range(length: number): number[] {

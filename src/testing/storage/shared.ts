@@ -1,15 +1,17 @@
-import { expect, expectEqual } from './expect.ts';
-import { create, createAll, plantOf, range, remove } from './plants.ts';
+import assert from 'node:assert/strict';
+import { expectEqual, shown } from './expect.ts';
+import type { StorageAdapterTestOptions } from './options.ts';
+import { create, createAll, faulty, plantOf, range, remove } from './plants.ts';
+import { test } from './session.ts';
 import { expectStored } from './stored.ts';
-import type { Suite } from './suite.ts';
 
-export function testShared(suite: Suite): void {
-  const { persistent } = suite.options;
+export function testShared(options: StorageAdapterTestOptions): void {
+  const { persistent } = options;
   const rule = persistent
     ? 'If persistent is true, all adapters at a location must share their plants.'
     : 'If persistent is false, every adapter must have its own plants and must be empty when it is opened.';
 
-  suite.test(`adapters at one location ${persistent ? 'share' : 'do not share'} their plants`, async (session) => {
+  test(options, `adapters at one location ${persistent ? 'share' : 'do not share'} their plants`, async (session) => {
     const location = await session.createLocation();
     const [first, second] = [await session.open(location), await session.open(location)];
     const stored = range(50).map((n) => plantOf('ada', BigInt(n)));
@@ -17,7 +19,11 @@ export function testShared(suite: Suite): void {
       const outcomes = await Promise.all([first.commit(createAll([owned])), second.commit(createAll([owned]))]);
       const created = outcomes.flat().filter(Boolean).length;
       const due = persistent ? 1 : 2;
-      expect(created === due, `${rule} Of two concurrent creates of one plant, ${due} must succeed, not ${created}.`);
+      assert.equal(
+        created,
+        due,
+        `${rule} Of two concurrent creates of one plant, ${due} must succeed, not ${created}.`,
+      );
     }
     expectEqual(await second.commit([remove('ada', 0n)]), [true], rule);
     await expectStored(first, persistent ? stored.slice(1) : stored, { rule });
@@ -34,30 +40,31 @@ const changes = [
   ],
 ];
 
-export function testVersions(suite: Suite): void {
-  const { persistent } = suite.options;
-  const canFail = suite.options.makeWriteFail !== undefined;
-  suite.test('dataVersion changes with each commit of another adapter, and never recurs', async (session, t) => {
+export function testVersions(options: StorageAdapterTestOptions): void {
+  const canFail = options.makeWriteFail !== undefined;
+  const failing = create('ada', 13n);
+  test(options, 'dataVersion changes with each commit of another adapter, and never recurs', async (session, t) => {
     const location = await session.createLocation();
     const [storage, other] = [await session.open(location), await session.open(location)];
-    if (storage.dataVersion() === undefined) {
+    if (storage.dataVersion === undefined) {
       t.skip('The adapter has no dataVersion.');
       return;
     }
     await storage.commit([create('ada', 1n), create('ada', 2n)]);
     await other.commit([]);
-    if (canFail) await session.makeWriteFail(location, create('ada', 13n));
+    await options.makeWriteFail?.(location, faulty(failing));
     const seen = new Set([storage.dataVersion()]);
-    for (const n of range(persistent ? 150 : 0)) {
+    for (const n of range(options.persistent ? 150 : 0)) {
       await other.commit(changes[n % changes.length] ?? []);
       const version = storage.dataVersion();
+      assert.ok(Number.isFinite(version), `dataVersion() must return a finite number, not ${shown(version)}.`);
       const count = `${n + 1} commits of another adapter`;
-      expect(
+      assert.ok(
         !seen.has(version),
         `A version must never recur. After ${count}, dataVersion() returned ${version} again.`,
       );
       seen.add(version);
-      if (canFail && n % 6 === 0) await Promise.allSettled([other.commit([create('ada', 13n)])]);
+      if (canFail && n % 6 === 0) await Promise.allSettled([other.commit([failing])]);
       seen.add(storage.dataVersion());
     }
     await expectStored(storage, [plantOf('ada', 1n), plantOf('ada', 2n)]);

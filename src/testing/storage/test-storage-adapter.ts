@@ -1,12 +1,10 @@
 import { describe } from 'node:test';
 import { testAtomicity } from './atomic.ts';
 import { testCases } from './cases.ts';
-import { testHandles } from './handles.ts';
 import { testHistories } from './histories.ts';
 import { checkOptions } from './options.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
 import { testShared, testVersions } from './shared.ts';
-import { Suite } from './suite.ts';
 
 /**
  * Registers tests of node:test that check a storage adapter against the contract of `StorageAdapter`. Call this
@@ -29,10 +27,7 @@ export function testStorageAdapter<Location extends StorageLocation>(
   options: StorageAdapterTestOptions<Location>,
 ): void {
   checkOptions(options);
-  const suite = new Suite(options);
   describe(`${name} as a StorageAdapter`, () => {
-    testHandles(suite, () => {
-      for (const register of [testCases, testAtomicity, testShared, testVersions, testHistories]) register(suite);
-    });
+    for (const register of [testCases, testAtomicity, testShared, testVersions, testHistories]) register(options);
   });
 }

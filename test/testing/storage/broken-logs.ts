@@ -1,6 +1,8 @@
 import { appendFileSync, statSync, truncateSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { OwnedPlant, Write } from '../../../src/core/storage-adapter.ts';
+import { cases } from './broken-lists.ts';
+import type { BrokenAdapters } from './broken-lists.ts';
 import { LogStorage } from './map-storage.ts';
 import type { AdapterClass } from './map-storage.ts';
 
@@ -33,13 +35,6 @@ class NeverWrites extends LogStorage {
   }
 }
 
-/** Omits deletes from the file. */
-class ForgetsDeletes extends LogStorage {
-  protected override encode(batch: readonly Write[]): string {
-    return super.encode(batch.filter(({ kind }) => kind === 'create'));
-  }
-}
-
 /** Leaves half a line in the file after a failed append, so the next line is appended to it. */
 class RejectsTornLog extends LogStorage {
   protected override undo(): void {
@@ -55,22 +50,6 @@ class TornLog extends RejectsTornLog {
     } catch {
       return [];
     }
-  }
-}
-
-/** Removes an incomplete line only before its own next append. Other processes append to the incomplete line. */
-class RepairsOnlyItsOwnLog extends TornLog {
-  #end: number | undefined;
-
-  protected override append(batch: readonly Write[]): void {
-    if (this.#end !== undefined) truncateSync(this.place.path, this.#end);
-    this.#end = statSync(this.place.path).size;
-    super.append(batch);
-    this.#end = undefined;
-  }
-
-  protected override repair(): void {
-    // Does nothing.
   }
 }
 
@@ -105,29 +84,16 @@ class DropsCommitOnClose extends LogStorage {
 }
 
 const versions = 'dataVersion changes';
-const random = 'random commits';
-const recurs = 'A version must never recur.';
-const again = 'It must be possible to open a location again';
 
-/** Adapters with a fault that share their plants, like `brokenLists`. */
-export const brokenLogs: Readonly<Record<string, [Adapter: AdapterClass, test: string, message: string]>> = {
-  NeverWrites: [NeverWrites, random, 'The shortest history that fails:'],
-  ForgetsDeletes: [ForgetsDeletes, random, 'reopen'],
-  RejectsTornLog: [RejectsTornLog, random, again],
-  TornLog: [TornLog, random, 'When a commit has resolved'],
-  RepairsOnlyItsOwnLog: [RepairsOnlyItsOwnLog, random, 'When a commit has resolved'],
-  UndoesInFile: [UndoesInFile, 'a crash during a commit', 'must be all or nothing after a crash'],
-  DropsCommitOnClose: [DropsCommitOnClose, 'close may be called', 'A commit that succeeds must be durable'],
-  KeepsVersion: [hasVersion(() => 0), versions, recurs],
-  CountsPlants: [hasVersion((plants) => plants.length), versions, recurs],
-  ReturnsMaximumId: [
-    hasVersion((plants) => Math.max(0, ...plants.map(({ plant }) => Number(plant.id)))),
-    versions,
-    recurs,
-  ],
-  CountsTo8: [hasVersion((_, commits) => commits % 8), versions, recurs],
-  CountsTo64: [hasVersion((_, commits) => commits % 64), versions, 'After 6'],
-  RepeatsVersion: [RepeatsVersion, versions, recurs],
-  ReturnsNaN: [hasVersion(() => NaN), versions, 'must return a finite number. It returned NaN.'],
-  ReturnsPromise: [hasVersion(async (plants) => plants.length), versions, 'It returned Promise'],
+/** Adapters with a fault that share their plants. */
+export const brokenLogs: BrokenAdapters = {
+  NeverWrites: [NeverWrites, cases.random],
+  RejectsTornLog: [RejectsTornLog, cases.random],
+  TornLog: [TornLog, cases.random],
+  UndoesInFile: [UndoesInFile, 'a crash during a commit'],
+  DropsCommitOnClose: [DropsCommitOnClose, 'close may be called'],
+  CountsPlants: [hasVersion((plants) => plants.length), versions],
+  CountsTo64: [hasVersion((_, commits) => commits % 64), versions],
+  RepeatsVersion: [RepeatsVersion, versions],
+  ReturnsNaN: [hasVersion(() => NaN), versions],
 };

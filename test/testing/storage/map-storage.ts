@@ -129,16 +129,12 @@ export class LogStorage extends MapStorage {
     truncateSync(this.place.path, end);
   }
 
-  /** Removes an incomplete line from the end of the file when the file is opened. */
-  protected repair(end: number): void {
-    truncateSync(this.place.path, end);
-  }
-
   private load(): void {
     closeSync(openSync(this.place.path, 'a'));
     const bytes = readFileSync(this.place.path);
     const end = bytes.lastIndexOf('\n') + 1;
-    this.repair(end);
+    // A crash may have left an incomplete line.
+    truncateSync(this.place.path, end);
     const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
     for (const write of lines.flatMap((line) => this.decode(line))) this.apply(this.plants, write);
   }

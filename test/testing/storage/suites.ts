@@ -4,34 +4,36 @@ import { join } from 'node:path';
 import { testStorageAdapter } from '../../../src/testing.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from '../../../src/testing.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { brokenCommits } from './broken-commits.ts';
+import { brokenCommits, NeverSettles } from './broken-commits.ts';
 import { brokenLists } from './broken-lists.ts';
 import { brokenLogs } from './broken-logs.ts';
 import { LogStorage, MapStorage, Place } from './map-storage.ts';
 import type { AdapterClass } from './map-storage.ts';
 
-function testAdapter(
-  name: string,
-  Adapter: AdapterClass,
-  persistent: boolean,
-  { canReopen = true, canFail = true, hasEffect = true } = {},
-): void {
-  const options: StorageAdapterTestOptions<StorageLocation & { place: Place }> = {
+type Options = StorageAdapterTestOptions<StorageLocation & { place: Place }>;
+
+function optionsOf(Adapter: AdapterClass, persistent: boolean): Options {
+  return {
     createLocation: async (t) => {
       const place = new Place(join(await temporaryFolder(t), 'plants.log'));
-      const location = { place, open: () => new Adapter(place) };
-      return canReopen ? { ...location, reopen: () => new Adapter(new Place(place.path)) } : location;
+      return { place, open: () => new Adapter(place), reopen: () => new Adapter(new Place(place.path)) };
     },
     persistent,
-    timeoutMs: name === 'NeverSettles' ? 1000 : undefined,
-    ...(canFail && { makeWriteFail: ({ place }, write) => (place.failing = hasEffect ? write : undefined) }),
+    makeWriteFail: ({ place }, write) => (place.failing = write),
   };
-  testStorageAdapter(name, options);
 }
 
-testAdapter('MapStorage', MapStorage, false);
-testAdapter('LogStorage', LogStorage, true);
-testAdapter('LogStorage without options', LogStorage, true, { canReopen: false, canFail: false });
-testAdapter('LogStorage without faults', LogStorage, true, { hasEffect: false });
-for (const [name, [Adapter]] of Object.entries({ ...brokenLists, ...brokenCommits })) testAdapter(name, Adapter, false);
-for (const [name, [Adapter]] of Object.entries(brokenLogs)) testAdapter(name, Adapter, true);
+testStorageAdapter('MapStorage', optionsOf(MapStorage, false));
+testStorageAdapter('LogStorage', optionsOf(LogStorage, true));
+testStorageAdapter('LogStorage without options', {
+  createLocation: async (t) => {
+    const place = new Place(join(await temporaryFolder(t), 'plants.log'));
+    return { open: () => new LogStorage(place) };
+  },
+  persistent: true,
+});
+testStorageAdapter('NeverSettles', { ...optionsOf(NeverSettles, false), timeoutMs: 1000 });
+for (const [name, [Adapter]] of Object.entries({ ...brokenLists, ...brokenCommits })) {
+  testStorageAdapter(name, optionsOf(Adapter, false));
+}
+for (const [name, [Adapter]] of Object.entries(brokenLogs)) testStorageAdapter(name, optionsOf(Adapter, true));
