@@ -12,7 +12,7 @@ import { pack } from '../package/pack.ts';
 import { callService } from '../support/call.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
-import { runProgram, runSuccessfully } from '../support/run-program.ts';
+import { finish, runSuccessfully } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
@@ -33,65 +33,45 @@ exec cat`;
  */
 const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cgroups=disabled', '--network=host'];
 
-/** The program that runs Podman in its namespaces. */
-const nsenter = 'nsenter';
-
 /**
  * Podman with its own storage, in its own mount and process namespaces. After the test, the folder is removed together
  * with the images. The kernel ends the containers and removes the mounts and namespaces, even if the test is killed.
  */
-class Podman {
+interface Podman {
   /** A temporary folder for the test. */
   readonly folder: string;
-  /** The arguments of nsenter that run Podman. */
-  readonly #args: readonly string[];
+  /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
+  readonly run: (...args: string[]) => Promise<string>;
+  /** Starts a container. The returned process exits with the exit code of the container. */
+  readonly startContainer: (...args: string[]) => ChildProcess;
+}
 
-  private constructor(folder: string, holderPid: number) {
-    const namespaces = `/proc/${holderPid}/ns`;
-    const enter = [`--mount=${namespaces}/mnt`, `--pid=${namespaces}/pid_for_children`];
-    const storage = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--log-level=fatal'];
-    this.folder = folder;
-    this.#args = [...enter, 'podman', ...storage];
-  }
-
-  /** Prepares Podman. If it cannot be used on this machine, the test is skipped with the reason. */
-  static async start(t: TestContext): Promise<Podman | undefined> {
-    if (!['podman', 'unshare', 'tar', 'ldd'].every((name) => hasProgram(t, name))) return undefined;
-    if (process.getuid?.() !== 0) {
-      t.skip('the namespaces for Podman need root');
-      return undefined;
-    }
-    const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
-    const flags = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
-    const child = spawn('unshare', [...flags, 'sh', '-c', holder], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const exited = once(child, 'exit');
-    t.after(async () => {
-      child.stdin.end();
-      await exited;
-      await rm(folder, { recursive: true, force: true });
-    });
-    const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)]);
-    if (isReady && child.pid !== undefined) return new Podman(folder, child.pid);
+/** Prepares Podman. If it cannot be used on this machine, the test is skipped with the reason. */
+async function startPodman(t: TestContext): Promise<Podman | undefined> {
+  if (!['podman', 'unshare', 'tar', 'ldd'].every((name) => hasProgram(t, name))) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
+  const flags = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  const child = spawn('unshare', [...flags, 'sh', '-c', holder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  t.after(async () => {
+    child.stdin.end();
+    await exited;
+    await rm(folder, { recursive: true, force: true });
+  });
+  const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)]);
+  if (!isReady) {
     t.skip('this process may not create namespaces for Podman');
     return undefined;
   }
-
-  /** Returns whether Podman can run an image here. If it cannot, the test is skipped with the reason. */
-  async canRun(t: TestContext, image: string): Promise<boolean> {
-    const { code, stderr } = await runProgram(nsenter, [...this.#args, 'run', '--rm', ...runFlags, image, 'env']);
-    if (code !== 0) t.skip(`podman cannot run a container here: ${stderr.trim()}`);
-    return code === 0;
-  }
-
-  /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
-  run(...args: string[]): Promise<string> {
-    return runSuccessfully(nsenter, [...this.#args, ...args]);
-  }
-
-  /** Starts a container. The returned process exits with the exit code of the container. */
-  startContainer(...args: string[]): ChildProcess {
-    return spawn(nsenter, [...this.#args, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  }
+  const namespaces = `/proc/${child.pid}/ns`;
+  const enter = [`--mount=${namespaces}/mnt`, `--pid=${namespaces}/pid_for_children`];
+  const podman = ['podman', '--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--log-level=fatal'];
+  return {
+    folder,
+    run: (...args) => runSuccessfully('nsenter', [...enter, ...podman, ...args]),
+    startContainer: (...args) =>
+      spawn('nsenter', [...enter, ...podman, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
+  };
 }
 
 /**
@@ -138,7 +118,11 @@ async function buildImage(t: TestContext, podman: Podman): Promise<string | unde
   const archive = join(podman.folder, 'files.tar');
   await runSuccessfully('tar', ['--create', '--file', archive, '--directory', files, '.']);
   await podman.run('import', '--quiet', archive, 'localhost/node');
-  if (!(await podman.canRun(t, 'localhost/node'))) return undefined;
+  const { code, stderr } = await finish(podman.startContainer('--rm', 'localhost/node', 'env'));
+  if (code !== 0) {
+    t.skip(`Podman cannot run a container here: ${stderr.trim()}`);
+    return undefined;
+  }
 
   const context = join(podman.folder, 'context');
   await mkdir(context);
@@ -170,7 +154,7 @@ async function startContainer(
 
 describe('deploy/container/Containerfile', () => {
   it('builds an image whose container keeps its data in a volume and stops gracefully', async (t) => {
-    const podman = await Podman.start(t);
+    const podman = await startPodman(t);
     const image = podman && (await buildImage(t, podman));
     if (podman === undefined || image === undefined) return;
 
