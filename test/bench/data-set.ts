@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
+import { CleanUp } from '../support/temporary-folder.ts';
+import { poolOf } from '../support/postgres.ts';
 
 /** The user with the plants 1 to 1000, for list requests with a limit. */
 export const listedUser = 'ada';
@@ -11,14 +12,18 @@ export const deletedUser = 'eve';
 export const wholeUser = 'liz';
 /** The user without plants, for create requests. */
 export const creatingUser = 'joe';
-/** The users with 1000 plants each. These plants have random ids. */
+/** The users with 1000 plants each, whose ids are far apart. */
 export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) => `gardener-${n}`);
 
 /** How many plants each user has whose plants have the ids 1, 2, and so on. */
 export const numberedUsers = { [listedUser]: 1000, [deletedUser]: 400_000, [wholeUser]: 100_000 };
 
-/** All users. Together, these users have a million plants. */
-const users: readonly string[] = [...Object.keys(numberedUsers), creatingUser, ...otherUsers];
+/** The million plants: each user's number of plants, and the difference between two ids. */
+const contents: readonly (readonly [user: string, count: number, step: number])[] = [
+  ...Object.entries(numberedUsers).map(([user, count]) => [user, count, 1] as const),
+  ...otherUsers.map((user) => [user, 1000, 2 ** 42] as const),
+];
+const users: readonly string[] = [...contents.map(([user]) => user), creatingUser];
 
 /** Returns a user's plant number `n`. */
 export function plantNumber(n: number): { name: string; tag: string } {
@@ -30,62 +35,44 @@ export function randomId(): number {
   return 1_000_000 + Math.floor(Math.random() * 2 ** 52);
 }
 
+/** Returns a user's token. The peers find the user in the token. */
 export function tokenOf(user: string): string {
   return `pst_benchmark-${user}`;
 }
 
-/** Returns a JSON object that maps tokens to users. The peers read it from their environment. */
-export function tokenMap(): string {
-  return JSON.stringify(Object.fromEntries(users.map((user) => [tokenOf(user), user])));
-}
-
 /** Writes a tokens file for Plant Store. */
-export async function writeTokenFile(path: string, more: readonly string[] = []): Promise<void> {
+export function writeTokenFile(path: string, more: readonly string[] = []): void {
   const tokens = [...users, ...more].map((user, n) => ({
     id: n.toString(16).padStart(16, '0'),
     user,
     sha256: createHash('sha256').update(tokenOf(user)).digest('hex'),
     createdAt: new Date().toISOString(),
   }));
-  await writeFile(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
+  writeFileSync(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
 }
 
-type Row = readonly [user: string, id: number, name: string];
-
-/** Inserts plants into a server's SQLite file while the server is stopped, without calling fsync. */
-export function fillSqlite(path: string, rows: Iterable<Row> = allRows()): void {
+/** Inserts all plants into a server's SQLite file while the server is stopped, without calling fsync. */
+export function fillSqlite(path: string): void {
   using database = new DatabaseSync(path);
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN');
-  const insert = database.prepare(
-    'INSERT INTO plants (user, id, name, tag) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-  );
-  for (const [user, id, name] of rows) insert.run(user, id, name, 'indoor');
+  const insert = database.prepare(`
+    WITH RECURSIVE numbers (n, count) AS (SELECT 1, ? UNION ALL SELECT n + 1, count FROM numbers WHERE n < count)
+    INSERT INTO plants (user, id, name, tag) SELECT ?, n * ?, 'Fern number ' || n, 'indoor' FROM numbers`);
+  for (const [user, count, step] of contents) insert.run(count, user, step);
   database.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-function* allRows(): Generator<Row> {
-  for (const [user, count] of Object.entries(numberedUsers)) {
-    for (let n = 1; n <= count; n++) yield [user, n, plantNumber(n).name];
-  }
-  for (const user of otherUsers) for (let n = 0; n < 1000; n++) yield [user, randomId(), plantNumber(n).name];
-}
-
-/** Inserts the plants of all users into the table that a server has created in PostgreSQL. */
-export async function fillPostgres(url: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  // If an error has stopped the server, this client must not hide the error.
-  client.on('error', () => undefined);
-  await client.connect();
-  const insert = `INSERT INTO plants ("user", id, name, tag)
-    SELECT $1, n, 'Fern number ' || n, 'indoor' FROM generate_series(1, $2::integer) AS n`;
-  for (const numbered of Object.entries(numberedUsers)) await client.query(insert, numbered);
-  await client.query(
+/** Inserts all plants into the table that a server has created in PostgreSQL. */
+export async function fillPostgres(connectionString: string): Promise<void> {
+  await using cleanUp = new CleanUp();
+  const pool = poolOf(cleanUp, { connectionString });
+  await pool.query(
     `INSERT INTO plants ("user", id, name, tag)
-     SELECT "user", 1000000 + (random() * 2::double precision ^ 52)::bigint, 'Fern number ' || n, 'indoor'
-     FROM unnest($1::text[]) AS "user", generate_series(1, 1000) AS n ON CONFLICT DO NOTHING`,
-    [otherUsers],
+     SELECT "user", n * step, 'Fern number ' || n, 'indoor'
+     FROM unnest($1::text[], $2::integer[], $3::bigint[]) AS contents ("user", count, step),
+       generate_series(1, count) AS n`,
+    [0, 1, 2].map((column) => contents.map((row) => row[column])),
   );
-  await client.query('VACUUM ANALYZE plants');
-  await client.query('CHECKPOINT');
-  await client.end();
+  await pool.query('VACUUM ANALYZE plants');
+  await pool.query('CHECKPOINT');
 }

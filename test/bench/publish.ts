@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
+import { table } from '../support/report.ts';
 import { root } from '../support/sources.ts';
 import { bareName, maxDeviation } from './rounds.ts';
 import type { Figures } from './rounds.ts';
@@ -44,12 +44,6 @@ const descriptions = {
   'list 20 anywhere': 'list of 20 plants that is not cached',
   '80 % list 20, 20 % create': 'four lists of 20 plants for each create, by the same user',
 };
-
-export function describeMachine(): string {
-  const [cpu] = cpus();
-  const model = cpu?.model.trim() ?? 'unknown CPU';
-  return `Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${model}`;
-}
 
 /** Writes the results of a run to results.json, draws the chart, and writes the tables to the documentation. */
 export async function publish(results: Results): Promise<void> {
@@ -163,9 +157,4 @@ function times(ratio: number): string {
 function grouped(value: number, decimals: number): string {
   if (Number.isNaN(value)) return '–';
   return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
-}
-
-/** Formats rows as a Markdown table. */
-export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { describeMachine } from '../support/report.ts';
 import { root } from '../support/sources.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { runLoad } from './generator.ts';
-import { describeMachine, publish } from './publish.ts';
+import { publish } from './publish.ts';
 import type { RowResult } from './publish.ts';
 import { bareName, mediansOf, quantile, rounded, runRounds } from './rounds.ts';
 import type { Figures, Participant, Round } from './rounds.ts';
-import { Servers } from './servers.ts';
+import { listCandidates, Servers } from './servers.ts';
 import type { Candidate, Server } from './servers.ts';
 import { rowName, workloads } from './workloads.ts';
 import type { Workload } from './workloads.ts';
@@ -16,9 +17,6 @@ import type { Workload } from './workloads.ts';
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '15' },
-    /** How long each server is measured in each round. */
-    seconds: { type: 'string', default: '0.5' },
-    connections: { type: 'string', default: '64,1' },
     /** Regular expressions that select rows and candidates by name. */
     workloads: { type: 'string', default: '.' },
     candidates: { type: 'string', default: '.' },
@@ -27,13 +25,15 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds);
-const milliseconds = Number(values.seconds) * 1000;
+/** How long each server is measured in each round. */
+const seconds = 0.5;
+const milliseconds = seconds * 1000;
 const isComparison = values.against.length > 0;
 const besideConnections = 16;
 
 /** Returns a candidate as a participant in a row. Starts the candidate's server if it is not running. */
 async function prepare(candidate: Candidate, workload: Workload, connections: number): Promise<Participant> {
-  const server = await (running.get(candidate) ?? candidate.start());
+  const server = await (running.get(candidate) ?? servers.start(candidate));
   running.set(candidate, server);
   const target = { name: candidate.name, port: server.port };
   const next = await workload.prepare(target);
@@ -77,7 +77,8 @@ function printRow({ name, rounds, steady, medians }: RowResult): void {
 
 /** Compares this build's CPU time with that of the bare server and of the other builds, round by round. */
 function printComparison(steady: readonly Round[], compared: readonly Candidate[]): void {
-  const ratios = compared.map(({ name, base }) => {
+  const measured = compared.filter(({ name }) => name !== bareName);
+  const ratios = measured.map(({ name, base }) => {
     const other = name === base ? bareName : name;
     const each = steady.map((round) => (round.get(base)?.cpuMicros ?? NaN) / (round.get(other)?.cpuMicros ?? NaN));
     const sorted = Float64Array.from(each.filter((ratio) => !Number.isNaN(ratio))).sort();
@@ -100,28 +101,26 @@ if (!isComparison) execFileSync('npm', install, { stdio: 'inherit' });
 process.once('SIGINT', () => process.exit(1));
 const running = new Map<Candidate, Server>();
 await using cleanUp = new CleanUp();
-const servers = await Servers.create(await temporaryFolder(cleanUp));
+const servers = new Servers(await temporaryFolder(cleanUp));
 cleanUp.after(() => servers.stop());
-const candidates = servers.candidates(values.against).filter(({ base }) => matches(values.candidates, base));
+const candidates = listCandidates(values.against).filter(({ base }) => matches(values.candidates, base));
 cleanUp.after(async () => {
   await Promise.all(Array.from(running.values(), (server) => server.stop()));
 });
 for (const workload of workloads) {
-  for (const connections of workload.connections === undefined ? values.connections.split(',') : [1]) {
-    const count = workload.connections ?? Number(connections);
-    const name = rowName(workload.name, count);
+  for (const connections of workload.connections ?? [64, 1]) {
+    const name = rowName(workload.name, connections);
     if (!matches(values.workloads, name)) continue;
     const able = candidates.filter((each) => workload.candidates.test(each.name));
     const participants: Participant[] = [];
-    for (const candidate of able) participants.push(await prepare(candidate, workload, count));
+    for (const candidate of able) participants.push(await prepare(candidate, workload, connections));
     const { run, steady } = await runRounds(rounds, participants);
     const row = { name, rounds: run, steady: steady.length, medians: mediansOf(steady) };
-    printRow(row);
-    const compared = able.filter((each) => each.name !== bareName);
-    if (isComparison) printComparison(steady, compared);
     rows.push(row);
+    printRow(row);
+    if (isComparison) printComparison(steady, able);
   }
 }
 // The documentation shows the results of a run without options.
-const results = { date, commit, machine: describeMachine(), rounds, seconds: Number(values.seconds), rows };
+const results = { date, commit, machine: describeMachine(), rounds, seconds, rows };
 if (process.argv.length === 2) await publish(results);

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostgresCluster } from '../support/postgres.ts';
@@ -11,7 +11,6 @@ import {
   fillSqlite,
   numberedUsers,
   plantNumber,
-  tokenMap,
   tokenOf,
   wholeUser,
   writeTokenFile,
@@ -37,15 +36,6 @@ export interface Server {
   stop(): Promise<unknown>;
 }
 
-/** A server that can be measured. */
-export interface Candidate {
-  readonly name: string;
-  /** The name of the candidate that has the same storage and runs the build in this checkout. */
-  readonly base: string;
-  /** Starts the server with its own copy of the data. */
-  readonly start: () => Promise<Server>;
-}
-
 export const ownName = 'Plant Store, SQLite';
 export const memoryName = 'Plant Store, memory';
 export const threadName = 'Plant Store, SQLite, commitThread';
@@ -55,63 +45,83 @@ export const fastifyPgName = 'Fastify + pg';
 /** The servers with a disk whose fsync takes 10 ms longer. */
 export const slow = (name: string): string => `${name}, slow disk`;
 
-/** The build's command line program. */
-function programOf(folder: string): string {
-  const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { bin: Record<string, string> };
-  const program = resolve(folder, bin['plant-store'] ?? '');
-  if (!existsSync(program)) throw new Error(`${program} is missing. Run 'npm ci && npm run build' in ${folder}.`);
-  return program;
+interface Kind {
+  readonly name: string;
+  /** By default, Plant Store. */
+  readonly peer?: 'bare-node-http' | 'fastify';
+  readonly storage: 'none' | 'memory' | 'sqlite' | 'postgres';
+  /** What follows the path in the storage setting. */
+  readonly query?: string;
+  readonly isSlow?: boolean;
+}
+
+/** A server that can be measured. */
+export interface Candidate extends Kind {
+  /** The name of the candidate that has the same storage and runs the build in this checkout. */
+  readonly base: string;
+  /** The folder of the build. */
+  readonly folder: string;
+}
+
+const onSqlite: readonly Kind[] = [
+  { name: ownName, storage: 'sqlite' },
+  { name: threadName, storage: 'sqlite', query: '?commitThread=true' },
+  { name: fastifyName, storage: 'sqlite', peer: 'fastify' },
+];
+const kinds: readonly Kind[] = [
+  { name: bareName, storage: 'none', peer: 'bare-node-http' },
+  { name: memoryName, storage: 'memory' },
+  ...onSqlite,
+  { name: postgresName, storage: 'postgres' },
+  { name: fastifyPgName, storage: 'postgres', peer: 'fastify' },
+  ...onSqlite.map((kind) => ({ ...kind, name: slow(kind.name), isSlow: true })),
+];
+
+/** Returns all candidates. `others` are the folders of other builds; with such builds, Fastify is omitted. */
+export function listCandidates(others: readonly string[]): Candidate[] {
+  const shown = kinds.filter(({ peer }) => others.length === 0 || peer !== 'fastify');
+  return shown.flatMap((kind) => [
+    { ...kind, base: kind.name, folder: root },
+    ...(kind.peer === undefined ? others : []).map((folder) => ({
+      ...kind,
+      name: `${kind.name} (against ${folder})`,
+      base: kind.name,
+      folder,
+    })),
+  ]);
 }
 
 /** Starts servers with a million plants, whose files are in a folder. */
 export class Servers {
   readonly #folder: string;
   readonly #tokens: string;
-  readonly #lists: string;
   #files = 0;
   #cluster: PostgresCluster | undefined;
-  #slowDisk: NodeJS.ProcessEnv | undefined;
 
-  private constructor(folder: string) {
+  constructor(folder: string) {
     this.#folder = folder;
     this.#tokens = join(folder, 'tokens.json');
-    this.#lists = join(folder, 'lists.json');
+    writeTokenFile(this.#tokens);
   }
 
-  static async create(folder: string): Promise<Servers> {
-    const servers = new Servers(folder);
-    await writeTokenFile(servers.#tokens);
-    const list = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, n) => plantNumber(n + 1)));
-    const lists = { 20: list(20), 1000: list(1000), all: list(numberedUsers[wholeUser]) };
-    writeFileSync(servers.#lists, JSON.stringify(lists));
-    return servers;
-  }
-
-  /** Returns all candidates. `others` are the folders of other builds; with such builds, the peers are omitted. */
-  candidates(others: readonly string[]): Candidate[] {
-    const builds = [root, ...others].map((folder) => ({ folder, program: programOf(folder) }));
-    const own = (base: string, start: (args: string[]) => Promise<Server>): Candidate[] =>
-      builds.map(({ folder, program }, n) => ({
-        name: n === 0 ? base : `${base} (against ${folder})`,
-        base,
-        start: () =>
-          start([program, 'serve', '--port', '0', '--log-level', 'error', '--tokens', this.#tokens, '--storage']),
-      }));
-    const peer = (name: string, file: string, start: (args: string[]) => Promise<Server>): Candidate[] =>
-      others.length > 0 ? [] : [{ name, base: name, start: () => start([`test/bench/peers/${file}.js`]) }];
-    const bare = ['test/bench/peers/bare-node-http.js', this.#lists];
-    return [
-      { name: bareName, base: bareName, start: () => this.#spawn(bare) },
-      ...own(memoryName, (args) => this.#inMemory(args)),
-      ...own(ownName, (args) => this.#onSqlite(args, 'sqlite:')),
-      ...own(threadName, (args) => this.#onSqlite(args, 'sqlite:', '?commitThread=true')),
-      ...own(postgresName, (args) => this.#onPostgres(args)),
-      ...peer(fastifyName, 'fastify', (args) => this.#onSqlite(args)),
-      ...peer(fastifyPgName, 'fastify', (args) => this.#onPostgres(args)),
-      ...own(slow(ownName), (args) => this.#onSqlite(args, 'sqlite:', '', this.#slowSync())),
-      ...own(slow(threadName), (args) => this.#onSqlite(args, 'sqlite:', '?commitThread=true', this.#slowSync())),
-      ...peer(slow(fastifyName), 'fastify', (args) => this.#onSqlite(args, '', '', this.#slowSync())),
-    ];
+  async start({ peer, storage, query = '', isSlow = false, folder }: Candidate): Promise<Server> {
+    const serve = ['serve', '--port', '0', '--log-level', 'error', '--tokens', this.#tokens, '--storage'];
+    const args = peer === undefined ? [programOf(folder), ...serve] : [`test/bench/peers/${peer}.js`];
+    switch (storage) {
+      case 'none':
+        return startServer(args);
+      case 'memory':
+        return this.#fill(await startServer([...args, 'memory']));
+      case 'sqlite': {
+        const path = join(this.#folder, `${++this.#files}.db`);
+        // The server is started twice, so that it creates its table itself.
+        await (await startServer([...args, `sqlite:${path}`])).stop();
+        fillSqlite(path);
+        return startServer([...args, `sqlite:${path}${query}`], isSlow ? this.#slowSync() : {});
+      }
+      case 'postgres':
+        return this.#onPostgres(args);
+    }
   }
 
   /** Returns the CPU time that all PostgreSQL processes have used, in microseconds. */
@@ -123,8 +133,8 @@ export class Servers {
     await this.#cluster?.remove();
   }
 
-  async #inMemory(args: string[]): Promise<Server> {
-    const server = await this.#spawn([...args, 'memory']);
+  /** Creates the numbered plants over HTTP. */
+  async #fill(server: Server): Promise<Server> {
     for (const [user, count] of Object.entries(numberedUsers)) {
       let n = 0;
       const next = () => (n++ < count ? createExchange(user, n, plantNumber(n)) : undefined);
@@ -133,18 +143,10 @@ export class Servers {
     return server;
   }
 
-  /** Starts the server twice, so that it creates its table itself. */
-  async #onSqlite(args: string[], before = '', after = '', env: NodeJS.ProcessEnv = {}): Promise<Server> {
-    const path = join(this.#folder, `${++this.#files}.db`);
-    await (await this.#spawn([...args, before + path])).stop();
-    fillSqlite(path);
-    return this.#spawn([...args, before + path + after], env);
-  }
-
-  async #onPostgres(args: string[]): Promise<Server> {
+  async #onPostgres(args: readonly string[]): Promise<Server> {
     this.#cluster ??= await PostgresCluster.start();
     const url = await this.#cluster.makeDatabase();
-    const server = await this.#spawn([...args, url]);
+    const server = await startServer([...args, url]);
     // The server creates its table when it handles the first request.
     const headers = { authorization: `Bearer ${tokenOf(wholeUser)}` };
     await fetch(`http://127.0.0.1:${server.port}/plants?limit=1`, { headers });
@@ -154,30 +156,36 @@ export class Servers {
 
   /** Compiles a library that delays each fsync. Returns the environment variables with which a process preloads it. */
   #slowSync(): NodeJS.ProcessEnv {
-    const library = join(this.#folder, 'slow-sync.so');
+    const library = join(this.#folder, `slow-sync-${this.#files}.so`);
     const compile = ['-shared', '-fPIC', '-o', library, join(root, 'test/bench/slow-sync.c'), '-ldl'];
-    if (this.#slowDisk === undefined) execFileSync('cc', compile, { stdio: 'inherit' });
-    return (this.#slowDisk = { LD_PRELOAD: library });
+    execFileSync('cc', compile, { stdio: 'inherit' });
+    return { LD_PRELOAD: library };
   }
+}
 
-  /** Runs a Node.js program in the root folder of the project, and waits until the program prints its URL. */
-  async #spawn(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Server> {
-    const reportUsage = fileURLToPath(new URL('report-usage.js', import.meta.url));
-    const child = spawn(process.execPath, ['--import', reportUsage, ...args], {
-      cwd: root,
-      env: { ...process.env, NODE_ENV: 'production', BENCH_TOKENS: tokenMap(), ...env },
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    });
-    // No clean-up is necessary, because report-usage.js ends the server when this process ends.
-    const { port, stop } = await untilListening({ after: () => undefined }, child, /(http:\/\/\S+?)\/?\n/);
-    return {
-      port,
-      stop,
-      usage: async () => {
-        const reported = once(child, 'message') as Promise<[Usage]>;
-        child.send('usage');
-        return (await reported)[0];
-      },
-    };
-  }
+/** Returns the path of the build's command line program. */
+function programOf(folder: string): string {
+  const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { bin: Record<string, string> };
+  return resolve(folder, bin['plant-store'] ?? '');
+}
+
+/** Runs a Node.js program in the root folder of the project, and waits until the program prints its URL. */
+async function startServer(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Server> {
+  const reportUsage = fileURLToPath(new URL('report-usage.js', import.meta.url));
+  const child = spawn(process.execPath, ['--import', reportUsage, ...args], {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  // No clean-up is necessary, because report-usage.js ends the server when this process ends.
+  const { port, stop } = await untilListening({ after: () => undefined }, child, /(http:\/\/\S+?)\/?\n/);
+  return {
+    port,
+    stop,
+    usage: async () => {
+      const reported = once(child, 'message') as Promise<[Usage]>;
+      child.send('usage');
+      return (await reported)[0];
+    },
+  };
 }

@@ -22,8 +22,8 @@ interface Target {
 /** A kind of request that clients send repeatedly. */
 export interface Workload {
   readonly name: string;
-  /** The numbers of connections, if they cannot be chosen. */
-  readonly connections?: number;
+  /** The numbers of connections; by default 64 and 1. */
+  readonly connections?: readonly number[];
   /** The names of the candidates that can run the workload. */
   readonly candidates: RegExp;
   /** Returns a function that returns the next request. */
@@ -42,14 +42,14 @@ const allButMemory = /^(?!.*(memory|slow disk))/;
 
 export const workloads: readonly Workload[] = [
   // This workload is the first because it determines the peak memory.
-  { name: 'whole list', connections: 1, candidates: all, prepare: (target) => prepareList(target, wholeUser) },
+  { name: 'whole list', connections: [1], candidates: all, prepare: (target) => prepareList(target, wholeUser) },
   { name: 'create', candidates: all, prepare: () => nextCreate },
   { name: 'delete', candidates: all, prepare: prepareDelete },
   { name: 'list 20', candidates: all, prepare: nextList20 },
   { name: 'list 1000', candidates: all, prepare: (target) => prepareList(target, listedUser, 1000) },
   { name: 'list 20 anywhere', prepare: () => listAnywhere, candidates: allButMemory },
   { name: '80 % list 20, 20 % create', candidates: all, prepare: prepareMixed },
-  { name: 'slow disk', connections: 8, prepare: () => nextCreate, beside: nextList20, candidates: /slow disk$/ },
+  { name: 'slow disk', connections: [8], prepare: () => nextCreate, beside: nextList20, candidates: /slow disk$/ },
 ];
 
 /** Returns the name of a workload's row. */

@@ -1,30 +1,23 @@
 import { fork, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
-import { fillSqlite, otherUsers, randomId, tokenOf, writeTokenFile } from '../bench/data-set.ts';
-import { describeMachine, table } from '../bench/publish.ts';
+import type { OwnedPlant } from '../../src/adapter.ts';
+import { otherUsers, randomId, tokenOf, writeTokenFile } from '../bench/data-set.ts';
+import { describeMachine, table } from '../support/report.ts';
 import { untilListening } from '../support/server-process.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import type { HasAfter } from '../support/temporary-folder.ts';
+import { root } from '../support/sources.ts';
+import { createAll, owned } from '../support/stored-plants.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { greedyUser, longUsers, scenarios } from './scenarios.ts';
 import type { Scenario } from './scenarios.ts';
 
-const { values } = parseArgs({
-  options: {
-    /** A regular expression. Only scenarios with a matching name are run. */
-    only: { type: 'string', default: '.' },
-    /** The folder of the built package. */
-    dist: { type: 'string', default: fileURLToPath(new URL('../../dist', import.meta.url)) },
-  },
-});
+/** A regular expression. Only scenarios with a matching name are run. */
+const { values } = parseArgs({ options: { only: { type: 'string', default: '.' } } });
 
 /** What docs/http-api.md says about memory. */
 const heapMiB = 512;
@@ -36,14 +29,10 @@ const attackMs = 10_000;
 const probePauseMs = 100;
 const [politeUser = ''] = otherUsers;
 
-/** Returns a process's resident memory in MiB, or its peak; NaN if it has ended. */
+/** Returns a process's resident memory in MiB, or its peak. */
 function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    return Number(new RegExp(`^${field}:\\s*(\\d+)`, 'm').exec(status)?.[1]) / 1024;
-  } catch {
-    return NaN;
-  }
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  return Number(new RegExp(`^${field}:\\s*(\\d+)`, 'm').exec(status)?.[1]) / 1024;
 }
 
 /** Sends a request of the polite user on a new connection. Returns the status, and how long the response took. */
@@ -63,19 +52,6 @@ async function probe(url: string, isCreate: boolean): Promise<{ status: number |
   return { status, ms: performance.now() - start };
 }
 
-/** Starts a server in a folder. Its log is a file in this folder. */
-async function startServer(t: HasAfter, folder: string): Promise<{ server: ServerProcess; child: ChildProcess }> {
-  const log = openSync(join(folder, 'log'), 'a');
-  const serve = [join(resolve(values.dist), 'tools/cli/main.js'), 'serve', '--port', '0', '--log', 'json', '--docs'];
-  const child = spawn(process.execPath, [`--max-old-space-size=${heapMiB}`, ...serve], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', log],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  closeSync(log);
-  return { server: await untilListening(t, child, /^Plant Store listening on (\S+)\n/m), child };
-}
-
 async function runScenario(
   { name, attack, permits = 0, maxWaitMs = 3000 }: Scenario,
   database: string,
@@ -84,9 +60,17 @@ async function runScenario(
   const boundMiB = garbageMiB + (connections * connectionKiB + permits * (bodyKiB + pageKiB)) / 1024;
   await using cleanUp = new CleanUp();
   const folder = await temporaryFolder(cleanUp);
-  await writeTokenFile(join(folder, 'tokens.json'), longUsers);
+  writeTokenFile(join(folder, 'tokens.json'), longUsers);
   await copyFile(database, join(folder, 'plants.db'));
-  const { server, child } = await startServer(cleanUp, folder);
+  const log = openSync(join(folder, 'log'), 'a');
+  const serve = [join(root, 'dist/tools/cli/main.js'), 'serve', '--port', '0', '--log', 'json', '--docs'];
+  const child = spawn(process.execPath, [`--max-old-space-size=${heapMiB}`, ...serve], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', log],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  closeSync(log);
+  const server = await untilListening(cleanUp, child, /^Plant Store listening on (\S+)\n/m);
   for (let n = 0; n < 100; n++) await probe(server.url, n % 2 === 0);
   const idleMiB = memory(server.pid, 'VmRSS');
   // The value 5 resets VmHWM: https://docs.kernel.org/filesystems/proc.html
@@ -97,8 +81,9 @@ async function runScenario(
   let peakMiB = NaN;
   for (const end = performance.now() + attackMs; performance.now() < end && server.isRunning();) {
     probes.push(await probe(server.url, probes.length % 2 === 0));
-    peakMiB = memory(server.pid, 'VmHWM') || peakMiB;
     await sleep(probePauseMs);
+    // A server that has ended has no peak.
+    if (server.isRunning()) peakMiB = memory(server.pid, 'VmHWM') || peakMiB;
   }
   attacker.kill('SIGKILL');
   await sleep(1000);
@@ -124,18 +109,18 @@ async function runScenario(
   ];
 }
 
-function* plants(): Generator<readonly [user: string, id: number, name: string]> {
-  for (let n = 1; n <= 40_000; n++) yield [greedyUser, n, n > 1000 ? 'x'.repeat(230) : `Fern number ${n}`];
-  for (const user of longUsers) for (let n = 1; n <= 40; n++) yield [user, n, `\u{1F33F}${'x'.repeat(65_000)}`];
-  for (let n = 1; n <= 1000; n++) yield [politeUser, n, `Fern number ${n}`];
+/** Returns plants of a user, with ids from 1. */
+function plantsOf(user: string, count: number, nameOf: (n: number) => string): OwnedPlant[] {
+  return Array.from({ length: count }, (_, n) => owned(user, { id: BigInt(n + 1), name: nameOf(n + 1) }));
 }
 
 await using cleanUp = new CleanUp();
-const folder = await temporaryFolder(cleanUp);
-// The server creates its table.
-await (await startServer(cleanUp, folder)).server.stop();
-const database = join(folder, 'plants.db');
-fillSqlite(database, plants());
+const database = join(await temporaryFolder(cleanUp), 'plants.db');
+await createAll(database, [
+  ...plantsOf(greedyUser, 40_000, (n) => (n > 1000 ? 'x'.repeat(230) : `Fern number ${n}`)),
+  ...longUsers.flatMap((user) => plantsOf(user, 40, () => `\u{1F33F}${'x'.repeat(65_000)}`)),
+  ...plantsOf(politeUser, 1000, (n) => `Fern number ${n}`),
+]);
 const rows = [];
 for (const scenario of scenarios.filter(({ name }) => new RegExp(values.only, 'i').test(name))) {
   process.stderr.write(`${scenario.name} …\n`);

@@ -1,6 +1,5 @@
 // Does the minimum that a node:http server must do for the same requests: parses the body and returns constants.
 import { Buffer } from 'node:buffer';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 const contentType = 'application/json';
@@ -8,12 +7,16 @@ const contentType = 'application/json';
 const created = '{"name":"Fern","tag":"indoor"}';
 const createdHeaders = { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(created) };
 
-const lists = new Map(
-  Object.entries(JSON.parse(readFileSync(process.argv[2], 'utf8'))).map(([limit, body]) => [
-    limit,
-    { body, headers: { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) } },
-  ]),
-);
+const listOf = (count) => {
+  const plants = Array.from({ length: count }, (_, n) => ({ name: `Fern number ${n + 1}`, tag: 'indoor' }));
+  const body = JSON.stringify(plants);
+  return { body, headers: { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) } };
+};
+const lists = new Map([
+  ['20', listOf(20)],
+  ['1000', listOf(1000)],
+  ['all', listOf(100_000)],
+]);
 
 const server = createServer((req, res) => {
   if (req.method === 'POST' && req.url === '/plants') {

@@ -1,7 +1,5 @@
-// The plants service on Fastify, with better-sqlite3 (the argument is a path) or pg (the argument is a URL).
+// The plants service on Fastify, with better-sqlite3 (the argument is `sqlite:` and a path) or pg (the argument is a URL).
 import fastify from 'fastify';
-
-const tokens = new Map(Object.entries(JSON.parse(process.env.BENCH_TOKENS ?? '{}')));
 
 const id = { type: 'integer' };
 const plant = { type: 'object', required: ['name'], properties: { name: { type: 'string' }, tag: { type: 'string' } } };
@@ -19,32 +17,7 @@ const deleteSchema = {
   response: { 204: { type: 'null' }, '4xx': failure },
 };
 
-const app = fastify({ logger: false });
-
-function fail(reply, error, message) {
-  return reply.code(error).send({ error, message });
-}
-
-/** Converts a row to a plant. If the tag is null, the plant has no tag. */
-function toPlant({ name, tag }) {
-  return tag === null ? { name } : { name, tag };
-}
-
-app.setErrorHandler((error, request, reply) => fail(reply, error.statusCode ?? 500, error.message));
-
-app.decorateRequest('user', '');
-app.addHook('onRequest', (request, reply, done) => {
-  const { authorization } = request.headers;
-  const user = authorization?.startsWith('Bearer ') ? tokens.get(authorization.slice(7)) : undefined;
-  if (user === undefined) {
-    fail(reply, 401, 'a known bearer token is needed');
-    return;
-  }
-  request.user = user;
-  done();
-});
-
-async function useSqlite(path) {
+async function openSqlite(path) {
   const { default: Database } = await import('better-sqlite3');
   const db = new Database(path);
   db.pragma('journal_mode = WAL');
@@ -56,24 +29,15 @@ async function useSqlite(path) {
   const list = db.prepare('SELECT name, tag FROM plants WHERE user = ? ORDER BY id LIMIT ?');
   const listAfter = db.prepare('SELECT name, tag FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT ?');
   const remove = db.prepare('DELETE FROM plants WHERE user = ? AND id = ?');
-
-  app.post('/plants', { schema: createSchema }, (request, reply) => {
-    const { id, name, tag } = request.body;
-    const { changes } = insert.run(request.user, id, name, tag ?? null);
-    return changes === 0 ? fail(reply, 400, 'the id is taken') : reply.send({ name, tag });
-  });
-  app.get('/plants', { schema: listSchema }, (request, reply) => {
-    const { limit = -1, after } = request.query;
-    const rows = after === undefined ? list.all(request.user, limit) : listAfter.all(request.user, after, limit);
-    return reply.send(rows.map(toPlant));
-  });
-  app.delete('/plants/:id', { schema: deleteSchema }, (request, reply) => {
-    const { changes } = remove.run(request.user, request.params.id);
-    return changes === 0 ? fail(reply, 404, 'no such plant') : reply.code(204).send();
-  });
+  return {
+    insert: (...plant) => insert.run(...plant).changes,
+    list: (user, limit = -1, after) =>
+      after === undefined ? list.all(user, limit) : listAfter.all(user, after, limit),
+    remove: (user, id) => remove.run(user, id).changes,
+  };
 }
 
-async function usePostgres(connectionString) {
+async function openPostgres(connectionString) {
   const { Pool } = await import('pg');
   const pool = new Pool({ connectionString, max: 10 });
   await pool.query(`CREATE TABLE IF NOT EXISTS plants (
@@ -84,24 +48,47 @@ async function usePostgres(connectionString) {
   const list = 'SELECT name, tag FROM plants WHERE "user" = $1 ORDER BY id LIMIT $2';
   const listAfter = 'SELECT name, tag FROM plants WHERE "user" = $1 AND id > $2 ORDER BY id LIMIT $3';
   const remove = 'DELETE FROM plants WHERE "user" = $1 AND id = $2';
-
-  app.post('/plants', { schema: createSchema }, async (request, reply) => {
-    const { id, name, tag } = request.body;
-    const { rowCount } = await run('insert', insert, [request.user, id, name, tag ?? null]);
-    return rowCount === 0 ? fail(reply, 400, 'the id is taken') : { name, tag };
-  });
-  app.get('/plants', { schema: listSchema }, async ({ user, query: { limit = null, after } }) => {
-    const { rows } = await (after === undefined
-      ? run('list', list, [user, limit])
-      : run('list-after', listAfter, [user, after, limit]));
-    return rows.map(toPlant);
-  });
-  app.delete('/plants/:id', { schema: deleteSchema }, async (request, reply) => {
-    const { rowCount } = await run('remove', remove, [request.user, request.params.id]);
-    return rowCount === 0 ? fail(reply, 404, 'no such plant') : reply.code(204).send();
-  });
+  return {
+    insert: async (...plant) => (await run('insert', insert, plant)).rowCount,
+    list: async (user, limit = null, after) =>
+      (await (after === undefined ? run('list', list, [user, limit]) : run('after', listAfter, [user, after, limit])))
+        .rows,
+    remove: async (user, id) => (await run('remove', remove, [user, id])).rowCount,
+  };
 }
 
-const [storage] = process.argv.slice(2);
-await (storage.startsWith('postgres:') ? usePostgres(storage) : useSqlite(storage));
+const [location] = process.argv.slice(2);
+const storage = await (location.startsWith('postgres:')
+  ? openPostgres(location)
+  : openSqlite(location.replace('sqlite:', '')));
+const app = fastify({ logger: false });
+
+function fail(reply, error, message) {
+  return reply.code(error).send({ error, message });
+}
+
+app.setErrorHandler((error, request, reply) => fail(reply, error.statusCode ?? 500, error.message));
+app.decorateRequest('user', '');
+app.addHook('onRequest', (request, reply, done) => {
+  const user = /^Bearer pst_benchmark-(.+)$/.exec(request.headers.authorization)?.[1];
+  if (user === undefined) {
+    fail(reply, 401, 'a known bearer token is needed');
+    return;
+  }
+  request.user = user;
+  done();
+});
+app.post('/plants', { schema: createSchema }, async (request, reply) => {
+  const { id, name, tag } = request.body;
+  const count = await storage.insert(request.user, id, name, tag ?? null);
+  return count === 0 ? fail(reply, 400, 'the id is taken') : { name, tag };
+});
+app.get('/plants', { schema: listSchema }, async ({ user, query: { limit, after } }) => {
+  const rows = await storage.list(user, limit, after);
+  return rows.map(({ name, tag }) => (tag === null ? { name } : { name, tag }));
+});
+app.delete('/plants/:id', { schema: deleteSchema }, async (request, reply) => {
+  const count = await storage.remove(request.user, request.params.id);
+  return count === 0 ? fail(reply, 404, 'no such plant') : reply.code(204).send();
+});
 console.log(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}`);
