@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import { readDocument } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/listen.ts';
+import { poolOf } from '../support/postgres.ts';
 import { signalTree } from '../support/process-tree.ts';
+import { CleanUp } from '../support/temporary-folder.ts';
 import { LoggedProcess, owner } from './logged-process.ts';
-import { adapt, pagePorts } from './page.ts';
-import type { PageConfiguration } from './page.ts';
 
 /** The absolute paths of the programs. */
 export type Programs = Readonly<Record<'etcd' | 'haproxy' | 'patroni' | 'postgres', string>>;
@@ -16,12 +15,12 @@ export type Programs = Readonly<Record<'etcd' | 'haproxy' | 'patroni' | 'postgre
 /** A database machine of the page. Its etcd, Patroni and PostgreSQL use their own loopback address. */
 export interface Machine {
   readonly name: string;
+  readonly address: string;
   readonly etcd: LoggedProcess;
   readonly patroni: LoggedProcess;
   /** The URL of Patroni's REST API. */
   readonly api: string;
-  /** The address and port of PostgreSQL. */
-  readonly database: string;
+  /** The data folder of PostgreSQL. */
   readonly data: string;
 }
 
@@ -39,8 +38,9 @@ interface Member {
   readonly timeline?: number;
 }
 
-/** The names of the page, and the addresses that replace those of the page. */
-const addresses = { pg1: '127.77.0.11', pg2: '127.77.0.12', pg3: '127.77.0.13' };
+/** The addresses that replace those of the page. */
+const machineAddresses = { pg1: '127.77.0.11', pg2: '127.77.0.12', pg3: '127.77.0.13' };
+const proxyAddresses = { haproxy1: '127.77.0.1', haproxy2: '127.77.0.2' };
 const setUpMs = 120_000;
 /** How long Patroni may take to apply a setting. On the page, Patroni's `loop_wait` is 10 seconds. */
 const reloadMs = 30_000;
@@ -72,36 +72,56 @@ export async function requestPatroni(method: string, url: string, body: object, 
   if (response.status !== 200) throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`);
 }
 
+/** Runs a statement as the superuser. Returns the column `value` of the first row. */
+async function query({ address }: Machine, statement: string): Promise<unknown> {
+  await using cleanUp = new CleanUp();
+  const pool = poolOf(cleanUp, { connectionString: `postgres://postgres:superuser-secret@${address}/postgres` });
+  return (await pool.query<{ value?: unknown }>(statement)).rows[0]?.value;
+}
+
+/**
+ * Reads a file of `deploy/high-availability`, and replaces what depends on the machine. Turns off the watchdog, because
+ * this test cannot use one. Removes the HAProxy settings that require root privileges.
+ */
+async function readConfiguration(file: string, replacements: Readonly<Record<string, string>>): Promise<string> {
+  const text = (await readDocument(`deploy/high-availability/${file}`))
+    // Clients of any loopback address connect from 127.0.0.1.
+    .replaceAll(/10\.0\.[01]\.0\/24/g, '127.0.0.0/8')
+    .replaceAll('10.0.0.', '127.77.0.')
+    .replaceAll('mode: required', 'mode: off')
+    .replaceAll(/^ +(chroot|user|group) .*\n/gm, '');
+  return Object.entries(replacements).reduce((replaced, [from, to]) => replaced.replaceAll(from, to), text);
+}
+
 /** The cluster in `docs/postgresql.md`, on the loopback interface. It has three machines and two proxies. */
 export class Cluster {
   readonly machines: Machine[] = [];
   readonly proxies: Proxy[] = [];
   readonly #folder: string;
+  readonly #programs: Programs;
 
-  private constructor(folder: string) {
+  /** The configuration, the data and the logs of all programs are written to an empty folder. */
+  constructor(folder: string, programs: Programs) {
     this.#folder = folder;
+    this.#programs = programs;
   }
 
-  /** Writes all configuration files to an empty folder, adapted to this machine. Does not start any program. */
-  static async prepare(folder: string, programs: Programs, page: PageConfiguration): Promise<Cluster> {
-    const cluster = new Cluster(folder);
-    if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
-    const ports = new Map<number, number>();
-    // These ports are free on all loopback addresses.
-    for (const port of Object.values(pagePorts)) ports.set(port, await freePort('0.0.0.0'));
-    for (const [name, address] of Object.entries(addresses)) {
-      await cluster.#addMachine(name, address, ports, programs, page);
-    }
-    for (const name of ['haproxy1', 'haproxy2']) {
-      const proxyPorts = new Map([...ports, [pagePorts.proxy, await freePort('0.0.0.0')]]);
-      const replacements = { name, address: '127.0.0.1', ports: proxyPorts, paths: {} };
-      const config = join(folder, `${name}.cfg`);
-      await writeFile(config, adapt(page.haproxy, replacements));
-      const command = [programs.haproxy, '-db', '-f', config] as const;
-      const process = new LoggedProcess(command, await cluster.#makeFolder(name));
-      cluster.proxies.push({ process, storage: adapt(page.storage, replacements) });
-    }
-    return cluster;
+  /** Starts all programs in the order that the page specifies, and creates the role and the database. */
+  async start(): Promise<void> {
+    const page = await readDocument('docs/postgresql.md');
+    const storage = /DATABASE_URL='(.+)'/.exec(page)?.[1] ?? '';
+    for (const [name, address] of Object.entries(machineAddresses)) await this.#addMachine(name, address);
+    for (const [name, address] of Object.entries(proxyAddresses)) await this.#addProxy(name, address, storage);
+    for (const { etcd } of this.machines) etcd.start();
+    const [first, ...others] = this.machines;
+    first?.patroni.start();
+    await eventually(() => this.leader(), setUpMs);
+    for (const { patroni } of others) patroni.start();
+    await this.whenHealthy(setUpMs);
+    for (const { process: proxy } of this.proxies) proxy.start();
+    // Does not connect through HAProxy, because HAProxy considers all machines primaries before its first checks.
+    const leader = await this.leader();
+    for (const [statement] of page.matchAll(/^ +CREATE .+;$/gm)) await query(leader, statement);
   }
 
   async #makeFolder(name: string): Promise<string> {
@@ -111,48 +131,37 @@ export class Cluster {
     return folder;
   }
 
-  async #addMachine(
-    name: string,
-    address: string,
-    ports: ReadonlyMap<number, number>,
-    programs: Programs,
-    page: PageConfiguration,
-  ): Promise<void> {
-    const etcd = await this.#makeFolder(`${name}-etcd`);
-    const patroni = await this.#makeFolder(`${name}-patroni`);
-    const data = join(patroni, 'data');
-    const paths = {
-      '/var/lib/etcd/garden': join(etcd, 'data'),
+  async #addMachine(name: string, address: string): Promise<void> {
+    const folder = await this.#makeFolder(name);
+    const data = join(folder, 'data');
+    const replacements = {
+      MACHINE: name,
+      ADDRESS: address,
+      '/var/lib/etcd/garden': join(folder, 'etcd'),
       '/var/lib/postgresql/15/garden': data,
-      '/usr/lib/postgresql/15/bin': dirname(programs.postgres),
-      '/var/run/postgresql': patroni,
+      '/usr/lib/postgresql/15/bin': dirname(this.#programs.postgres),
+      '/var/run/postgresql': folder,
     };
-    const replacements = { name, address, ports, paths };
-    await writeFile(join(patroni, 'config.yml'), adapt(page.patroni, replacements));
-    const lines = adapt(page.etcd, replacements).matchAll(/^(ETCD_\w+)=(.+)$/gm);
-    const environment = Object.fromEntries(Array.from(lines, ([, key = '', value = '']) => [key, value]));
+    const patroni = join(folder, 'patroni.yml');
+    await writeFile(patroni, await readConfiguration('patroni.yml', replacements));
+    const settings = (await readConfiguration('etcd', replacements)).matchAll(/^(ETCD_\w+)=(.+)$/gm);
+    const environment = Object.fromEntries(Array.from(settings, ([, key = '', value = '']) => [key, value]));
     this.machines.push({
       name,
-      etcd: new LoggedProcess([programs.etcd], etcd, environment),
-      patroni: new LoggedProcess([programs.patroni, join(patroni, 'config.yml')], patroni),
-      api: `http://${address}:${ports.get(pagePorts.patroni) ?? 0}`,
-      database: `${address}:${ports.get(pagePorts.postgres) ?? 0}`,
+      address,
+      etcd: new LoggedProcess(`${folder}-etcd.log`, folder, [this.#programs.etcd], environment),
+      patroni: new LoggedProcess(`${folder}-patroni.log`, folder, [this.#programs.patroni, patroni]),
+      api: `http://${address}:8008`,
       data,
     });
   }
 
-  /** Starts all programs in the order that the page specifies, and creates the role and the database. */
-  async start({ statements }: PageConfiguration): Promise<void> {
-    for (const { etcd } of this.machines) etcd.start();
-    const [first, ...others] = this.machines;
-    first?.patroni.start();
-    await eventually(() => this.leader(), setUpMs);
-    for (const { patroni } of others) patroni.start();
-    await this.whenHealthy(setUpMs);
-    for (const { process: proxy } of this.proxies) proxy.start();
-    // Does not connect through HAProxy, because HAProxy considers all machines primaries before its first checks.
-    const { database } = await this.leader();
-    for (const statement of statements) await query(database, statement);
+  async #addProxy(name: string, address: string, storage: string): Promise<void> {
+    const folder = await this.#makeFolder(name);
+    const file = join(folder, 'haproxy.cfg');
+    await writeFile(file, await readConfiguration('haproxy.cfg', { '127.0.0.1': address }));
+    const process = new LoggedProcess(`${folder}.log`, folder, [this.#programs.haproxy, '-db', '-f', file]);
+    this.proxies.push({ process, storage: storage.replace('127.0.0.1', address) });
   }
 
   /** Returns the primary. Throws if there is not exactly one leader that Patroni reports as running. */
@@ -181,11 +190,11 @@ export class Cluster {
 
   /** Sets `synchronous_commit` on all machines, or restores the default if the value is `null`. */
   async setSynchronousCommit(value: 'local' | null): Promise<void> {
-    const { api, database } = await this.leader();
+    const leader = await this.leader();
     const settings = { postgresql: { parameters: { synchronous_commit: value } } };
-    await requestPatroni('PATCH', `${api}/config`, settings);
+    await requestPatroni('PATCH', `${leader.api}/config`, settings);
     await eventually(async () => {
-      const current = await query(database, "SELECT current_setting('synchronous_commit') AS value");
+      const current = await query(leader, "SELECT current_setting('synchronous_commit') AS value");
       if (current !== (value ?? 'on')) throw new Error('synchronous_commit has not changed.');
     }, reloadMs);
   }
@@ -204,18 +213,5 @@ export class Cluster {
       return ((await response.json()) as { members: Member[] }).members;
     });
     return Promise.any(responses);
-  }
-}
-
-/** Runs a statement as the superuser. Returns the column `value` of the first row. */
-async function query(database: string, statement: string): Promise<unknown> {
-  const connectionString = `postgres://postgres:superuser-secret@${database}/postgres`;
-  const client = new Client({ connectionString, connectionTimeoutMillis: 5000 });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<{ value?: unknown }>(statement)).rows[0]?.value;
-  } finally {
-    await client.end();
   }
 }

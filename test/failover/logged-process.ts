@@ -8,19 +8,20 @@ export const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? 
 
 /** A program that runs in the background and can be killed and started again. */
 export class LoggedProcess {
-  readonly #command: readonly [string, ...string[]];
+  readonly #log: string;
   readonly #folder: string;
+  readonly #command: readonly [string, ...string[]];
   readonly #environment: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
-  #exited: Promise<unknown> = Promise.resolve();
 
   /**
-   * Does not start the program. `folder` is the program's working directory and home directory. The program's output is
-   * appended to a file beside it.
+   * Does not start the program. Its output is appended to the file `log`. `folder` is its working directory and home
+   * directory.
    */
-  constructor(command: readonly [string, ...string[]], folder: string, environment: Record<string, string> = {}) {
-    this.#command = command;
+  constructor(log: string, folder: string, command: readonly [string, ...string[]], environment = {}) {
+    this.#log = log;
     this.#folder = folder;
+    this.#command = command;
     this.#environment = environment;
   }
 
@@ -31,18 +32,11 @@ export class LoggedProcess {
 
   start(): void {
     const [program, ...args] = this.#command;
-    const log = openSync(`${this.#folder}.log`, 'a');
-    const child = spawn(program, args, {
-      ...owner,
-      cwd: this.#folder,
-      stdio: ['ignore', log, log],
-      env: { PATH: process.env['PATH'], HOME: this.#folder, LC_ALL: 'C', ...this.#environment },
-    });
+    const log = openSync(this.#log, 'a');
+    const env = { PATH: process.env['PATH'], HOME: this.#folder, LC_ALL: 'C', ...this.#environment };
+    const child = spawn(program, args, { ...owner, cwd: this.#folder, stdio: ['ignore', log, log], env });
     closeSync(log);
     this.#child = child;
-    // An error is ignored here, because the first request to a program that could not be started fails.
-    child.once('error', () => undefined);
-    this.#exited = once(child, 'exit').catch(() => undefined);
     child.once('exit', () => {
       if (this.#child === child) this.#child = undefined;
     });
@@ -50,7 +44,10 @@ export class LoggedProcess {
 
   /** Kills the program, and resolves when the program has ended. */
   async kill(): Promise<void> {
-    this.#child?.kill('SIGKILL');
-    await this.#exited;
+    const child = this.#child;
+    if (child === undefined) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
   }
 }

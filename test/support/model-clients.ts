@@ -13,7 +13,7 @@ export interface ModelClientOptions {
   readonly pauseMs?: number;
 }
 
-/** Clients that create and delete plants, and record the outcomes in a model. */
+/** Clients that create plants and delete some of them, and record the outcomes in a model. */
 export interface ModelClients {
   /** The number of responses so far, by status. Status 0 counts requests without a response. */
   readonly statuses: Map<number, number>;
@@ -30,8 +30,8 @@ export interface ModelClients {
   stop(): Promise<void>;
 }
 
-/** How many of the requests create a plant, as a fraction. */
-const createShare = 0.7;
+/** How many of the created plants are deleted, as a fraction. */
+const deletedShare = 0.5;
 
 export function startModelClients(model: PlantModel, options: ModelClientOptions): ModelClients {
   const { urls, tokens, clients, pauseMs = 5 } = options;
@@ -66,13 +66,11 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
   }
 
   async function runClient(): Promise<void> {
-    const stored: [user: string, id: number][] = [];
     while (!isStopping) {
-      const isCreate = stored.length === 0 || Math.random() < createShare;
       const user = pick([...tokens.keys()]);
-      const plant: [string, number] = isCreate ? [user, model.newId(user)] : (stored.shift() ?? [user, 0]);
-      const status = await write(...plant, isCreate);
-      if (status === 200) stored.push(plant);
+      const id = model.newId(user);
+      let status = await write(user, id, true);
+      if (status === 200 && Math.random() < deletedShare) status = await write(user, id, false);
       if (status === 0 || status === 503) await sleep(pauseMs);
     }
   }
