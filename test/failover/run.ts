@@ -36,7 +36,7 @@ function find(name: string): string | undefined {
 /** Starts the built package's `plant-store serve` with a connection string. Returns the server's URL. */
 async function startServer(storage: string, log: string): Promise<string> {
   const output = openSync(join(folder, log), 'a');
-  const options = ['serve', '--port', '0', '--tokens', 'tokens.json', '--log', 'json'];
+  const options = ['serve', '--port', '0', '--tokens', 'tokens.json'];
   const child = spawn(process.execPath, [join(root, 'dist/tools/cli/main.js'), ...options], {
     cwd: folder,
     stdio: ['ignore', 'pipe', output],

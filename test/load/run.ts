@@ -63,7 +63,7 @@ async function runScenario(
   writeTokenFile(join(folder, 'tokens.json'), longUsers);
   await copyFile(database, join(folder, 'plants.db'));
   const log = openSync(join(folder, 'log'), 'a');
-  const serve = [join(root, 'dist/tools/cli/main.js'), 'serve', '--port', '0', '--log', 'json', '--docs'];
+  const serve = [join(root, 'dist/tools/cli/main.js'), 'serve', '--port', '0', '--docs'];
   const child = spawn(process.execPath, [`--max-old-space-size=${heapMiB}`, ...serve], {
     cwd: folder,
     stdio: ['ignore', 'pipe', log],
