@@ -59,32 +59,22 @@ const onFullDisk: [command: string, file: string][] = [
   ['restore plants.db --storage "sqlite:$full/copy.db"', '$full/copy.db'],
   ['export > "$full/plants.ndjson"', 'ENOSPC'],
 ];
-/** The same with a limit on the size of files, in blocks of 512 bytes. Writes beyond the limit fail. */
-const onFailingDisk: [command: string, file: string, blocks: number][] = [
-  ['import --storage sqlite:empty.db', 'empty.db', 2],
-  ['backup copy.db', 'copy.db', 1000],
-];
-
 describe('plant-store, if the disk is full or failing,', { concurrency: 2 }, () => {
-  for (const [command, file, blocks] of [...onFullDisk, ...onFailingDisk]) {
+  for (const [command, file] of onFullDisk) {
     it(`exits with 1, names the file, and leaves no part of a copy behind: ${command}`, async (t) => {
-      const full = blocks === undefined ? await mountSmallFolder(t, 1) : '';
+      const full = await mountSmallFolder(t, 1);
       if (full === undefined) {
         t.skip('this process may not mount');
         return;
       }
       const cwd = await temporaryFolder(t);
       await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 50_000));
-      await writeFile(join(cwd, 'empty.db'), '');
-      const script = `ulimit -f ${blocks ?? 'unlimited'}; exec '${process.execPath}' --import '${tsx}' '${main}' ${command}`;
-      // Coverage is not recorded, because the limit would also apply to the file with the coverage data.
-      const env = { ...plainEnvironment(), full, ...(blocks !== undefined && { NODE_V8_COVERAGE: '' }) };
-      const { code, stderr } = await runProgram('sh', ['-c', script], { cwd, env });
+      const script = `exec '${process.execPath}' --import '${tsx}' '${main}' ${command}`;
+      const { code, stderr } = await runProgram('sh', ['-c', script], { cwd, env: { ...plainEnvironment(), full } });
       assert.equal(code, 1);
-      assert.match(stderr, /^plant-store: [^\n]*(full|I\/O|ENOSPC)[^\n]*\n$/);
+      assert.match(stderr, /^plant-store: [^\n]*(full|ENOSPC)[^\n]*\n$/);
       assert.ok(stderr.includes(file.replace('$full', full)), stderr);
-      const files = [...(await readdir(cwd)), ...(full === '' ? [] : await readdir(full))];
-      assert.ok(!files.some((name) => name.startsWith('copy.db')), files.join(', '));
+      assert.ok(!(await readdir(full)).some((name) => name.startsWith('copy.db')));
     });
   }
 
