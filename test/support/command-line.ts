@@ -24,24 +24,18 @@ export function spawnCommand(
   args: string[],
   { cwd, env, stdin = '/dev/null', maxOpenFiles }: CommandContext,
 ): ChildProcessByStdio<null, Readable, Readable> {
+  const limit = maxOpenFiles === undefined ? [] : ['prlimit', `--nofile=${maxOpenFiles}:${maxOpenFiles}`];
+  const [program = '', ...programArgs] = [...limit, process.execPath, ...plantStore, ...args];
   const input = openSync(resolve(cwd, stdin), 'r');
+  const options = { cwd, env: commandEnvironment(env), stdio: [input, 'pipe', 'pipe'] as StdioOptions };
   try {
-    const node = [...plantStore, ...args];
-    const [program, programArgs] =
-      maxOpenFiles === undefined
-        ? [process.execPath, node]
-        : ['prlimit', [`--nofile=${maxOpenFiles}:${maxOpenFiles}`, process.execPath, ...node]];
-    const options = { cwd, env: commandEnvironment(env), stdio: [input, 'pipe', 'pipe'] as StdioOptions };
     return spawn(program, programArgs, options) as ChildProcessByStdio<null, Readable, Readable>;
   } finally {
     closeSync(input);
   }
 }
 
-/**
- * Runs `plant-store` until it ends. A program that still runs after `timeoutMs` milliseconds is killed, and its exit
- * code is `null`.
- */
+/** Runs `plant-store` until it ends, or kills it after `timeoutMs` milliseconds. Its exit code is then `null`. */
 export async function runCommand(args: string[], context: CommandContext, timeoutMs = 20_000): Promise<Finished> {
   const child = spawnCommand(args, context);
   const kill = setTimeout(() => child.kill('SIGKILL'), timeoutMs);

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from './eventually.ts';
 import { freePort } from './listen.ts';
 import { ownedFolder, spawnAsOwner, writeOwnedFile } from './postgres-binaries.ts';
 import type { PostgresCluster } from './postgres.ts';
+import { untilListening } from './server-process.ts';
+import type { HasAfter } from './temporary-folder.ts';
 
 const program = '/usr/sbin/pgbouncer';
 
@@ -13,18 +13,12 @@ const program = '/usr/sbin/pgbouncer';
 export const hasPgBouncer: boolean = existsSync(program);
 
 /**
- * A connection pooler in transaction mode. Each transaction of a client might use a different connection to the
- * database.
+ * Starts PgBouncer in transaction mode for the databases of a PostgreSQL server: each transaction of a client might use
+ * a different connection. Returns a function that changes a connection string to use the pooler.
  */
-export interface PgBouncer {
-  /** Returns a connection string for the same database through the pooler. */
-  through(url: string): string;
-  stop(): Promise<void>;
-}
-
-/** Starts PgBouncer for the databases of a PostgreSQL server. */
-export async function startPgBouncer(cluster: PostgresCluster): Promise<PgBouncer> {
+export async function startPgBouncer(t: HasAfter, cluster: PostgresCluster): Promise<(url: string) => string> {
   const folder = await ownedFolder();
+  t.after(() => rm(folder, { recursive: true, force: true }));
   const port = await freePort();
   const [settings, users] = [join(folder, 'pgbouncer.ini'), join(folder, 'users.txt')];
   await writeOwnedFile(users, '"postgres" "sesame"\n');
@@ -42,22 +36,6 @@ pool_mode = transaction
 default_pool_size = 5
 `,
   );
-  const child = spawnAsOwner(program, [settings]);
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (log += chunk));
-  const exited = once(child, 'exit');
-  const quit = (): void => void child.kill('SIGKILL');
-  process.once('exit', quit);
-  child.once('exit', () => process.off('exit', quit));
-  await eventually(() => {
-    if (!log.includes('process up')) throw new Error(`pgbouncer has not started: ${log}`);
-  }, 10_000);
-  return {
-    through: (url) => url.replace(`:${cluster.port}`, `:${port}`),
-    stop: async () => {
-      child.kill('SIGKILL');
-      await exited;
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  await untilListening(t, spawnAsOwner(program, [settings]), /listening on 127\.0\.0\.1:(\d+)/);
+  return (url) => url.replace(`:${cluster.port}`, `:${port}`);
 }

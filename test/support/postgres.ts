@@ -1,7 +1,5 @@
 import { appendFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { once } from 'node:events';
-import type { ChildProcess } from 'node:child_process';
 import { Client, Pool } from 'pg';
 import type { PoolConfig } from 'pg';
 import { eventually } from './eventually.ts';
@@ -9,6 +7,8 @@ import { freePort } from './listen.ts';
 import { ownedFolder, spawnPostgres, succeed, writeOwnedFile } from './postgres-binaries.ts';
 import { processTree, signalTree } from './process-tree.ts';
 import { runSuccessfully } from './run-program.ts';
+import { untilListening } from './server-process.ts';
+import type { ServerProcess } from './server-process.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
 /** Counts the databases and tables of this process, so that each has a unique name. */
@@ -18,7 +18,7 @@ let nameCount = 0;
 export class PostgresCluster {
   readonly port: number;
   readonly #folder: string;
-  #server: { process: ChildProcess; exited: Promise<unknown> } | undefined;
+  #server: ServerProcess | undefined;
 
   /** Call {@link PostgresCluster.start} instead. */
   constructor(folder: string, port: number) {
@@ -66,28 +66,12 @@ export class PostgresCluster {
 
   async #launch(): Promise<void> {
     const child = await spawnPostgres('postgres', ['-D', this.#data, '-p', String(this.port)]);
-    let log = '';
-    const exited = once(child, 'exit');
-    // This listener ends the server if the test process exits before it calls `remove`.
-    const quit = (): void => void child.kill('SIGQUIT');
-    process.once('exit', quit);
-    child.once('exit', () => process.off('exit', quit));
-    const ready = new Promise<void>((resolve, reject) => {
-      child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-        log = (log + chunk).slice(-10_000);
-        if (log.includes('ready to accept')) resolve();
-      });
-      void exited.then(() => {
-        reject(new Error(`postgres ended: ${log}`));
-      });
-    });
-    this.#server = { process: child, exited };
-    await ready;
+    this.#server = await untilListening({ after: () => undefined }, child, /127\.0\.0\.1", port (\d+)/);
   }
 
   /** Returns the CPU time that all server processes have used, in microseconds. */
   async cpuMicros(): Promise<number> {
-    const pid = this.#server?.process.pid ?? 0;
+    const pid = this.#server?.pid ?? 0;
     const running = await Promise.all(processTree(pid).map(runningMicros));
     // Fields 16 and 17 contain the CPU time of the ended child processes, in ticks of 10 ms. The name in field 2 can
     // contain spaces.
@@ -98,17 +82,15 @@ export class PostgresCluster {
 
   /** Stops the server with SIGINT. The server closes all connections and keeps all committed data. */
   async stop(): Promise<void> {
-    this.#server?.process.kill('SIGINT');
-    await this.#server?.exited;
+    await this.#server?.stop('SIGINT');
     this.#server = undefined;
   }
 
   /** Kills all processes of the server, which simulates a power failure. */
   async kill(): Promise<void> {
-    const { process: postmaster, exited } = this.#server ?? {};
-    if (postmaster?.pid === undefined) return;
-    signalTree(postmaster.pid, 'SIGKILL');
-    await exited;
+    if (this.#server === undefined) return;
+    signalTree(this.#server.pid, 'SIGKILL');
+    await this.#server.stop('SIGKILL');
     this.#server = undefined;
   }
 

@@ -22,6 +22,10 @@ export async function untilListening(t: HasAfter, child: ChildProcess, announcem
   let stdout = '';
   let stderr = '';
   const exited = once(child, 'exit').then(([code]) => code as number | null);
+  // This listener kills the server if this process exits before the end of the test.
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   t.after(async () => {
     child.kill('SIGKILL');
     await exited;

@@ -5,8 +5,8 @@ import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
-import type { PgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
+import { CleanUp } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
 import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
 
@@ -14,19 +14,18 @@ const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode
 
 if (hasPgBouncer) {
   let cluster: PostgresCluster;
-  let pooler: PgBouncer;
+  let through: (url: string) => string;
+  const cleanUp = new CleanUp();
   before(async () => {
     cluster = await PostgresCluster.start();
-    pooler = await startPgBouncer(cluster);
+    cleanUp.after(() => cluster.remove());
+    through = await startPgBouncer(cleanUp, cluster);
   });
-  after(async () => {
-    await pooler.stop();
-    await cluster.remove();
-  });
+  after(() => cleanUp[Symbol.asyncDispose]());
 
   testStorageAdapter(inTransactionMode, {
     createLocation: (t) => {
-      const config = { connectionString: pooler.through(cluster.url()), max: 4 };
+      const config = { connectionString: through(cluster.url()), max: 4 };
       const table = cluster.newTable();
       const open = (): PostgresStorage => new PostgresStorage({ pool: poolOf(t, config), table });
       return { open, reopen: open };
@@ -35,12 +34,12 @@ if (hasPgBouncer) {
   });
 
   describe(`two servers over ${inTransactionMode}`, () => {
-    testTwoServers(postgresLocation(async () => pooler.through(await cluster.makeDatabase())));
+    testTwoServers(postgresLocation(async () => through(await cluster.makeDatabase())));
   });
 
   describe(inTransactionMode, () => {
     it('works without prepared statements if the pooler does not support them', async (t) => {
-      const pool = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 4 });
+      const pool = poolOf(t, { connectionString: through(cluster.url()), max: 4 });
       const rejected: (string | undefined)[] = [];
       const query: PostgresPool['query'] = (statement) =>
         pool.query(statement).catch((error: unknown) => {
@@ -50,7 +49,7 @@ if (hasPgBouncer) {
       const storage = new PostgresStorage({ pool: { query }, table: cluster.newTable() });
       assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
       // Other clients occupy some connections to PostgreSQL, which makes the pooler switch between connections.
-      const others = poolOf(t, { connectionString: pooler.through(cluster.url()), max: 3 });
+      const others = poolOf(t, { connectionString: through(cluster.url()), max: 3 });
       for (let round = 0; round < 20 || (rejected.length === 0 && round < 1000); round++) {
         const busy = Array.from({ length: round % 4 }, () => others.query('SELECT pg_sleep(0.002)'));
         const lists = Array.from({ length: 4 }, () => storage.list('ada', { after: undefined, limit: 1 }));

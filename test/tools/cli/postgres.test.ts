@@ -91,9 +91,8 @@ describe('statements that are abandoned after query_timeout', () => {
       t.skip('pgbouncer is not installed');
       return;
     }
-    const pooler = await startPgBouncer(cluster);
-    t.after(() => pooler.stop());
-    const url = pooler.through(await cluster.makeDatabase());
+    const through = await startPgBouncer(t, cluster);
+    const url = through(await cluster.makeDatabase());
     const store = await openStore(t, url, 'query_timeout=500');
     await Promise.all(Array.from({ length: 20 }, () => store.listPlants('ada')));
     const names = ['lock_timeout', 'client_connection_check_interval'];
