@@ -16,7 +16,7 @@ const twoTokens = ['--token', 'ada', '--token', 'bob'];
 
 /** Runs the command in a process of its own, because it runs tests of node:test. */
 async function check(t: HasAfter, args: string[], env: Record<string, string> = {}): Promise<Finished> {
-  return runCommand(['check', ...args], { cwd: await temporaryFolder(t), env });
+  return runCommand(['check', ...args], { cwd: await temporaryFolder(t), env }, 60_000);
 }
 
 /** Starts a proxy in front of a service. The proxy replaces text in the responses. */
