@@ -1,13 +1,8 @@
-import type { OwnedPlant, Write } from '../../src/adapter.ts';
 import type { Plant } from '../../src/index.ts';
 
 /** A store that is simple and therefore correct. Tests compare the real stores and services with it. */
 export class ReferenceStore {
   readonly #users = new Map<string, Map<bigint, Plant>>();
-
-  constructor(plants: Iterable<OwnedPlant> = []) {
-    for (const { user, plant } of plants) this.create(user, plant);
-  }
 
   /** Returns whether the plant was created. If the id is taken, the stored plant does not change. */
   create(user: string, plant: Plant): boolean {
@@ -27,17 +22,6 @@ export class ReferenceStore {
       .filter(({ id }) => after === undefined || id > after)
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .slice(0, limit);
-  }
-
-  /** Performs one write of a commit. Returns its outcome. */
-  apply(write: Write): boolean {
-    return write.kind === 'create' ? this.create(write.user, write.plant) : this.delete(write.user, write.id);
-  }
-
-  copy(): ReferenceStore {
-    const copy = new ReferenceStore();
-    for (const [user, plants] of this.#users) copy.#users.set(user, new Map(plants));
-    return copy;
   }
 
   #plantsOf(user: string): Map<bigint, Plant> {
