@@ -46,7 +46,7 @@ export interface Target {
   readonly query: string;
   /** The route that has this path; `undefined` if there is none. */
   readonly route: Route | undefined;
-  /** The path segment that matches `{id}`, still percent-encoded; empty if the route does not contain `{id}`. */
+  /** The path segment that matches `{id}`; empty if the route does not contain `{id}`. */
   readonly idText: string;
 }
 

@@ -3,7 +3,6 @@ import { errorTable, PlantStoreError } from '../core/model/errors.ts';
 import { guardHook } from '../core/model/guard-hook.ts';
 import { int64FromText } from '../core/model/int64.ts';
 import { parseNewPlant, plantJson } from '../core/model/plant.ts';
-import type { PlantId } from '../core/model/plant.ts';
 import type { PlantStore } from '../core/plant-store.ts';
 import { challenge, checkScope, findCaller } from './auth.ts';
 import { readJson } from './body.ts';
@@ -97,7 +96,9 @@ export function createService(owner: string, store: PlantStore, options: Service
     getPlants: ({ request, target }, user) =>
       listPlants(store, user, parseListQuery(target.query), basePath + request.mountPath + target.path),
     deletePlant: async ({ target }, user) => {
-      if (await store.deletePlant(user, parseId(target.idText))) return { status: 204 };
+      const id = int64FromText(target.idText);
+      if (id === undefined) throw new PlantStoreError('invalid_id');
+      if (await store.deletePlant(user, id)) return { status: 204 };
       throw new HttpError('plant_not_found');
     },
     getOpenApi: ({ request: { mountPath } }) => ({
@@ -149,11 +150,4 @@ export function createService(owner: string, store: PlantStore, options: Service
 
 function openApiJson(prefix: string): string {
   return JSON.stringify(openApiDocument(prefix === '' ? '/' : prefix));
-}
-
-/** Parses the id in a path. Its digits and minus sign may be percent-encoded (RFC 3986 §6.2.2.2). */
-function parseId(text: string): PlantId {
-  const id = int64FromText(text.replace(/%(3\d|2d)/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))));
-  if (id === undefined) throw new PlantStoreError('invalid_id');
-  return id;
 }

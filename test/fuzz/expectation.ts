@@ -50,7 +50,7 @@ export function perform(request: SentRequest, store: ReferenceStore): Answer {
 }
 
 function performDelete(user: string, path: string, store: ReferenceStore): Answer {
-  const digits = path.slice('/plants/'.length).replace(/%(3\d|2d)/gi, decodeURIComponent);
+  const digits = path.slice('/plants/'.length);
   const id = int64(digits);
   if (id === undefined) return refusal(40004);
   return store.delete(user, id) ? { status: 204 } : refusal(40402);

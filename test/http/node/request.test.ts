@@ -58,3 +58,13 @@ describe('a malformed request', () => {
     assert.equal((await store.listPlants('ada')).length, unusual.length);
   });
 });
+
+describe('a repeated Authorization header', () => {
+  it('gets 401, even if the first token is valid', async (t) => {
+    const { store, port } = await startService(t);
+    const text = `${start}${head}Connection: close\r\nAuthorization: Bearer eve\r\n${posted}`;
+    const [answer] = parseRawAnswers(await exchange(t, port, text));
+    assert.deepEqual([answer?.status, answer?.error], [401, 40102]);
+    assert.deepEqual(await store.listPlants('ada'), []);
+  });
+});
