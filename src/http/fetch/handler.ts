@@ -20,7 +20,7 @@ import { createResponse } from './response.ts';
  * - abort `request.signal` or cancel the response body when the client disconnects; and
  * - respect back-pressure.
  *
- * @throws {TypeError} if an option is invalid, or, from the returned function, if its argument is not a `Request`.
+ * @throws {TypeError} if an option is invalid; the message names it.
  * @example
  * const plants = createFetchHandler(store, { authenticate });
  * const response = await plants(new Request('http://localhost/plants', { headers: { authorization: 'Bearer …' } }));

@@ -8,15 +8,7 @@ export class FetchRequest implements ServiceRequest {
   readonly mountPath = '';
   readonly peerAddress = undefined;
 
-  /**
-   * Throws a TypeError if `request` lacks a member. Frameworks may pass instances of their own classes, and test
-   * runners may run code in another realm, so `instanceof` is not used.
-   */
   constructor(request: Request) {
-    const { url, headers } = ((request as unknown) ?? {}) as Readonly<Record<string, unknown>>;
-    if (typeof url !== 'string' || typeof (headers as Partial<Headers> | undefined)?.get !== 'function') {
-      throw new TypeError('The fetch handler must be called with a Request, such as event.request or context.req.raw');
-    }
     this.#request = request;
   }
 

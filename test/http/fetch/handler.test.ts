@@ -35,16 +35,4 @@ describe('createFetchHandler', () => {
       assert.equal((await handler(new Request(url))).status, 404, url);
     }
   });
-
-  it('rejects with a TypeError if its argument is not a Request', async (t) => {
-    const { handler, faults } = createHandler(t);
-    const event = { request: newRequest('GET', '/plants'), url: new URL('http://x/plants') };
-    for (const value of [event, undefined, null, '/plants', new URL('http://x/plants'), { url: '/plants' }]) {
-      await assert.rejects(handler(value as unknown as Request), {
-        name: 'TypeError',
-        message: /called with a Request, such as event\.request/,
-      });
-    }
-    assert.deepEqual(faults, []);
-  });
 });
