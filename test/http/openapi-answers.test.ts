@@ -95,7 +95,9 @@ describe('the OpenAPI document', () => {
     storage.list = () => Promise.reject(new PlantStoreError('storage_unsupported'));
     for (const request of later) await call(request);
     await store.close();
+    service.faults.length = 0;
     for (const request of later) await call(request);
+    assert.deepEqual(service.faults, [], 'a closed store is not reported');
     const others = describedAnswers().filter((answer) => !given.has(answer));
     assert.deepEqual(others, []);
   });

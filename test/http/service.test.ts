@@ -4,31 +4,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRequestListener } from '../../src/http.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { outcome } from '../support/call.ts';
-import type { Answered } from '../support/call.ts';
-import { heldStorage } from '../support/held-storage.ts';
 import { listenUrl } from '../support/listen.ts';
 import { startService } from '../support/service.ts';
-
-const fern = { body: '{"id":1,"name":"Fern"}' };
-
-describe('saturated and closed errors', () => {
-  it('cause a 503 response with Retry-After, and are not reported', async (t) => {
-    const assertRefused = (answered: Answered): void => {
-      assert.deepEqual([...outcome(answered), answered.headers.get('retry-after')], [503, 50300, '1']);
-    };
-    const { storage, release, committing } = heldStorage();
-    const service = await startService(t, { store: new PlantStore({ storage, maxPendingWrites: 1 }) });
-    const first = service.call('POST', '/plants', fern);
-    await committing;
-    assertRefused(await service.call('POST', '/plants', { body: '{"id":2,"name":"x"}' }));
-    release();
-    assert.equal((await first).status, 200);
-    await service.store.close();
-    assertRefused(await service.call('GET', '/plants'));
-    assert.deepEqual(service.faults, []);
-  });
-});
 
 describe('onError', () => {
   it('by default writes the error, the method and the path, but no secrets', async (t) => {
