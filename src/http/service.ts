@@ -83,6 +83,7 @@ export function createService(owner: string, store: PlantStore, options: Service
 
   /** The user holds the permit until the response has been sent or the client has disconnected. */
   function takePermit(call: Call, user: string): void {
+    // A request that follows the last response of a connection must not take effect (RFC 9112 §9.6).
     if (!call.request.isOpen) throw new HttpError('malformed_request');
     if (!permits.take(user)) throw new PlantStoreError('saturated');
     call.permitHolder = user;

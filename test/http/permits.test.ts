@@ -100,7 +100,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     }
   });
 
-  it('does not count lists that were cut off because the storage failed', async (t) => {
+  it('does not count lists that were cut off because the storage failed', { timeout: 20_000 }, async (t) => {
     const storage = new MemoryStorage();
     const service = await startService(t, { storage, maxInFlight: 1 });
     await createPlants(service.store, 2500);

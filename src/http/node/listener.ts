@@ -61,12 +61,9 @@ export function createListener(owner: string, store: PlantStore, options: Servic
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const { socket } = message;
-  const request = new NodeRequest(message);
-  // A request that follows the last response of a connection must not take effect (RFC 9112 §9.6).
-  if (!request.isOpen) return;
   const bytesBefore = isTraced(requestChannel) ? socket.bytesWritten : NaN;
   const refusal = refusalOf(message);
-  const answer = await service.answer(request, refusal);
+  const answer = await service.answer(new NodeRequest(message), refusal);
   if (refusal !== undefined) answer.headers.push('Connection', 'close');
   // A 'close' listener that refers to `answer` would keep the page of a response that is not read in memory.
   const { onEnd } = answer;
