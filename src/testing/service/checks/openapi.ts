@@ -49,16 +49,6 @@ export const openApiChecks: Checks = {
     const isBearer = schemes.some((each) => each['type'] === 'http' && /^bearer$/i.test(String(each['scheme'])));
     expect(isBearer, exchange, 'a security scheme of the type "http" and the scheme "bearer"');
   }),
-  'openapi-limit MUST describe limit as an int32 of 0 or more': reads((at, exchange) => {
-    // Parameters may be described with the operation or with its path.
-    const parameters = ['paths /plants parameters', 'paths /plants get parameters'].flatMap((keys) =>
-      Object.keys(fieldsOf(at(keys))).map((index) => fieldsOf(at(`${keys} ${index}`))),
-    );
-    const limit = parameters.find(({ name }) => name === 'limit');
-    const { type, format, minimum } = fieldsOf(limit?.['schema']);
-    const isRight = limit?.['in'] === 'query' && type === 'integer' && format === 'int32' && minimum === 0;
-    expect(isRight, exchange, 'a query parameter limit of type integer, format int32 and minimum 0');
-  }),
   'openapi-new-plant MUST describe the body of POST /plants with id, name and tag': reads((at, exchange) => {
     const required = at(`${newPlant} required`);
     const { type, format } = fieldsOf(at(`${newPlant} properties id`));

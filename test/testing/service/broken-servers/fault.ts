@@ -1,7 +1,6 @@
 import type { Exchange, TestRequest } from '../../../../src/testing/service/exchange.ts';
 import type { AnyService } from '../../../support/service.ts';
 
-/** Sends a request to a server. */
 export type Send = (request: TestRequest) => Promise<Exchange>;
 
 /** Breaks a server. Returns a function that sends requests to the server, but alters the requests or the responses. */
@@ -27,7 +26,6 @@ function replace(text: string, [from, to]: Replacement): string {
   return text.replace(from, to as string);
 }
 
-/** Returns the body of an Error. */
 export function error(integer: number): string {
   return JSON.stringify({ error: integer, message: 'No.' });
 }
@@ -42,7 +40,6 @@ export function changed(response: Exchange, { status, headers = {}, text }: Chan
   return { ...response, status: status ?? response.status, headers: copy, text: text ?? response.text };
 }
 
-/** Alters requests before the server receives them. */
 export function onRequest(alter: (request: TestRequest) => Partial<TestRequest>): Break {
   return (send) => (request) => send({ ...request, ...alter(request) });
 }
@@ -52,12 +49,10 @@ export function onBody(...replacement: Replacement): Break {
   return onRequest(({ body }) => (typeof body === 'string' ? { body: replace(body, replacement) } : {}));
 }
 
-/** Alters the targets of requests. */
 export function onTarget(...replacement: Replacement): Break {
   return onRequest(({ target }) => ({ target: replace(target, replacement) }));
 }
 
-/** Alters the queries of GET /plants requests. */
 export function onQuery(alter: (query: URLSearchParams) => void): Break {
   return onRequest(({ target }) => {
     const [path = '', text] = target.split('?');
@@ -68,7 +63,6 @@ export function onQuery(alter: (query: URLSearchParams) => void): Break {
   });
 }
 
-/** Alters the `Authorization` header. */
 export function onCredentials(...replacement: Replacement): Break {
   return onRequest(({ headers }) => {
     if (headers['authorization'] === undefined) return {};
@@ -76,7 +70,6 @@ export function onCredentials(...replacement: Replacement): Break {
   });
 }
 
-/** Alters responses. */
 export function onResponse(alter: (response: Exchange, request: TestRequest) => Change): Break {
   return (send) => async (request) => {
     const response = await send(request);
@@ -84,17 +77,14 @@ export function onResponse(alter: (response: Exchange, request: TestRequest) => 
   };
 }
 
-/** Sets or removes a header in all responses. */
 export function onHeader(name: string, value: string | null): Break {
   return onResponse(() => ({ headers: { [name]: value } }));
 }
 
-/** Alters the responses with this status. */
 export function onStatus(status: number, change: Change): Break {
   return onResponse((response) => (response.status === status ? change : {}));
 }
 
-/** Alters the responses to requests with this method. */
 export function onMethod(method: string, change: Change): Break {
   return onResponse((_, request) => (request.method === method ? change : {}));
 }
@@ -104,12 +94,10 @@ export function onError(integer: number, change: Change): Break {
   return onResponse(({ text }) => (text.includes(`"error":${integer}`) ? change : {}));
 }
 
-/** Alters the bodies of responses. */
 export function onText(...replacement: Replacement): Break {
   return onResponse(({ text }) => ({ text: replace(text, replacement) }));
 }
 
-/** Alters the lists in the responses to GET /plants. */
 export function onList(alter: (list: { name: string }[]) => unknown): Break {
   return onResponse(({ status, text }, { method, target }) => {
     if (status !== 200 || method !== 'GET' || !target.startsWith('/plants')) return {};
@@ -117,7 +105,6 @@ export function onList(alter: (list: { name: string }[]) => unknown): Break {
   });
 }
 
-/** Alters the plants in the responses to POST /plants. */
 export function onCreated(alter: (plant: object) => object): Break {
   return onResponse(({ status, text }, { method }) =>
     method === 'POST' && status === 200 ? { text: JSON.stringify(alter(JSON.parse(text) as object)) } : {},
