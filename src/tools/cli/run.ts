@@ -17,9 +17,8 @@ interface Command {
   readonly run: (args: string[]) => Promise<number>;
 }
 
-const commands: ReadonlyMap<string, Command> = new Map(
-  Object.entries({ serve, token, copy, export: exportPlants, import: importPlants, backup, restore, check }),
-);
+const modules = { serve, token, copy, export: exportPlants, import: importPlants, backup, restore, check };
+const commands: ReadonlyMap<string, Command> = new Map(Object.entries(modules));
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
 
