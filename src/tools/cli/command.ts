@@ -21,7 +21,9 @@ export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
     // The rest of the message about an unknown option explains how to write a positional argument.
     const [problem = ''] = (error as Error).message.split('. To specify a positional');
     const flags = Object.keys(options).map((name) => `--${name}`);
-    throw new UsageError(`${problem.replaceAll('\n', ' ')}. The options are ${flags.join(', ')} and --help.`);
+    throw new UsageError(
+      `${problem.replaceAll('\n', ' ').replace(/\.$/, '')}. The options are ${flags.join(', ')} and --help.`,
+    );
   }
   const extra = parsed.positionals[maxPositionals];
   if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'.`);
