@@ -46,7 +46,13 @@ export class NodeRequest implements ServiceRequest {
     if (message.readableDidRead) {
       throw new Error('The request body was read before the listener got it: mount it before any body parser.');
     }
-    const bytes = new BodyBytes(maxBytes, message.headers['content-length']);
+    const announced = message.headers['content-length'];
+    const bytes = new BodyBytes(maxBytes, announced);
+    // node:http parses a body that has arrived with the header before any microtask runs. Such a body needs no
+    // listeners, which would take a sixth of the CPU time of a create request.
+    await Promise.resolve();
+    const length = message.readableLength;
+    if (length > 0 && length === Number(announced)) return message.read(length) as Buffer;
     // With `optimizeEmptyRequests`, a request without a body has already ended and emits no events.
     if (message.readableEnded) return bytes.all;
     return new Promise((resolve, reject) => {
@@ -68,6 +74,7 @@ export class NodeRequest implements ServiceRequest {
         settle(new HttpError('malformed_request'));
       };
       message.on('data', onData).on('end', onEnd).on('close', onClose);
+      if (message.destroyed) onClose();
     });
   }
 }

@@ -44,7 +44,7 @@ const exchanges: [
   ['a body that times out', beginning, 'times out', [40800], '}'],
   ['a body that ends too early', beginning, 'ends', [40009]],
   ['a chunked body that is not HTTP', `${beginningInChunks}zz\r\n`, 'waits', [40009]],
-  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, 'waits', [200]],
+  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, 'waits', [200, 40009]],
   ['a list, then input that is not HTTP', listRequest, 'waits', [200, 40009], 'garbage\r\n\r\n'],
   [
     'a chunk that is too large',
