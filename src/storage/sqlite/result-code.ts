@@ -3,7 +3,6 @@ const resultCode = {
   error: 1,
   busy: 5,
   readOnly: 8,
-  ioError: 10,
   corrupt: 11,
   full: 13,
   cannotOpen: 14,

@@ -49,10 +49,10 @@ function parse(setting: Setting): StorageLocation | undefined {
   return { kind: 'sqlite', place, file, commitThread: match[2] === 'true' };
 }
 
-/** Opens a storage. Creates a missing file and, if `createTable` is true, a missing table. */
-export async function openStorage(location: StorageLocation, createTable = true): Promise<StorageAdapter> {
+/** Opens a storage. Creates a missing file or table. */
+export async function openStorage(location: StorageLocation): Promise<StorageAdapter> {
   if (location.kind === 'memory') return new MemoryStorage();
-  if (location.kind === 'postgres') return openPostgres(location, createTable);
+  if (location.kind === 'postgres') return openPostgres(location, true);
   const { file, commitThread } = location;
   try {
     return new SqliteStorage(file, { commitThread });
@@ -66,24 +66,39 @@ export async function withSource<T>(
   location: Located<'sqlite' | 'postgres'>,
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
 ): Promise<T> {
-  if (location.kind === 'postgres') return withOpen(location, false, (storage) => work(storage.scan()));
-  const { file } = location;
-  requireFile(file);
-  const pages = scanFile(file);
-  // The first result is empty: it means that the file could be opened.
-  await pages.next();
+  const pages = location.kind === 'postgres' ? scanTable(location) : scanFile(location.file);
+  // A source that cannot be read must be reported before `work` creates its target.
+  const first = await pages.next();
   try {
-    return await work(pages);
+    return await work(startWith(first, pages));
   } finally {
     await pages.return();
   }
 }
 
-async function* scanFile(file: string): AsyncGenerator<OwnedPlant[], void> {
+type Scan = AsyncGenerator<OwnedPlant[], void>;
+
+async function* startWith(first: IteratorResult<OwnedPlant[], void>, rest: Scan): Scan {
+  if (first.done === true) return;
+  yield first.value;
+  yield* rest;
+}
+
+/** Also works on a standby. `list` would not. */
+async function* scanTable(location: PostgresLocation): Scan {
+  const storage = await openPostgres(location, false);
+  try {
+    yield* storage.scan();
+  } finally {
+    await storage.close();
+  }
+}
+
+async function* scanFile(file: string): Scan {
+  requireFile(file);
   try {
     const database = openToRead(file, 5000);
     try {
-      yield [];
       yield* new Reader(database).scan();
     } finally {
       database.close();
@@ -99,24 +114,16 @@ export async function withTarget<T>(
   work: (storage: StorageAdapter) => Promise<T>,
 ): Promise<T> {
   try {
-    return await withOpen(location, true, work);
+    const storage = await openStorage(location);
+    try {
+      // Opening a connection pool does not check the table.
+      await storage.list('', { after: undefined, limit: 1 });
+      return await work(storage);
+    } finally {
+      await storage.close();
+    }
   } catch (error) {
     throw location.kind === 'sqlite' ? describeFailure(`${location.file} cannot be used`, error) : error;
-  }
-}
-
-async function withOpen<T>(
-  location: StorageLocation,
-  createTable: boolean,
-  work: (storage: StorageAdapter) => Promise<T>,
-): Promise<T> {
-  const storage = await openStorage(location, createTable);
-  try {
-    // Opening a connection pool does not check the table.
-    await storage.list('', { after: undefined, limit: 1 });
-    return await work(storage);
-  } finally {
-    await storage.close();
   }
 }
 
@@ -124,7 +131,7 @@ export function requireFile(file: string): void {
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
-/** Returns an error that begins with the problem, which names the file. Returns the same error if not from SQLite. */
+/** Adds `problem`, which names the file, to the message of an SQLite error. Returns any other error unchanged. */
 export function describeFailure(problem: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('errcode' in error)) return error;
   return new Error(`${problem}: ${error.message}.`, { cause: error });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
+import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { concurrencyChecks } from '../../../src/testing/service/checks/concurrency.ts';
 import { Client } from '../../../src/testing/service/client.ts';
+import { callCommand } from '../../support/call-command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startPlantLoad } from '../../support/plant-load.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
@@ -112,6 +114,8 @@ describe('service over PostgreSQL', () => {
     await assert.rejects(second?.storage.list('nobody', everything) ?? assert.fail(), /The database is a standby/);
     // An export does not need the latest plants.
     assert.equal((await scanAll(second?.storage ?? assert.fail())).length, 1);
+    const exported = await callCommand(['export', '--storage', standby.url()], { cwd: tmpdir(), env: {} });
+    assert.deepEqual([exported.code, exported.stdout.split('\n').length], [0, 2], exported.stderr);
     await standby.query('SELECT pg_wal_replay_resume()');
   });
 

@@ -7,7 +7,7 @@ import { hasResultCode } from '../../../storage/sqlite/result-code.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';
-import { parseStorage, requireFile } from '../storage.ts';
+import { describeFailure, parseStorage, requireFile } from '../storage.ts';
 import { copyDatabase } from './backup.ts';
 
 export const help = `Usage: plant-store restore BACKUP [--storage sqlite:FILE]
@@ -45,7 +45,8 @@ export async function run(args: string[]): Promise<number> {
     } finally {
       rmSync(copy, { force: true });
     }
-    process.stderr.write(`Restored ${file}.\n`);
+    const kept = existsSync(previous) ? ` The previous file is ${previous}.` : '';
+    process.stderr.write(`Restored ${file}.${kept}\n`);
     return 0;
   });
 }
@@ -57,7 +58,8 @@ function completeFile(file: string): void {
     database = new DatabaseSync(file, { timeout: 0 });
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
   } catch (error) {
-    if (!hasResultCode(error, 'busy')) return;
+    if (hasResultCode(error, 'corrupt') || hasResultCode(error, 'notADatabase')) return;
+    if (!hasResultCode(error, 'busy')) throw describeFailure(`${file} cannot be replaced`, error);
     throw new Error(`${file} is in use: stop the server before you restore a backup.`, { cause: error });
   } finally {
     database?.close();
