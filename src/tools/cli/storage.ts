@@ -86,7 +86,7 @@ async function* startWith(first: IteratorResult<OwnedPlant[], void>, rest: Scan)
 
 /** Also works on a standby. `list` would not. */
 async function* scanTable(location: PostgresLocation): Scan {
-  const storage = await openPostgres(location, false);
+  const storage = openPostgres(location, false);
   try {
     yield* storage.scan();
   } finally {
