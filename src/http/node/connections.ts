@@ -23,15 +23,15 @@ export function evictConnections(server: Server): void {
   const open = new Map<Socket, number>();
   connectionsOf.set(server, open);
 
-  const finished = (socket: Socket): void => {
+  const progressed = (socket: Socket): void => {
     // Deleting and re-adding a connection moves it to the end of the map.
     if (open.delete(socket)) open.set(socket, performance.now());
   };
   const makeRoom = (): void => {
-    for (const [socket, finishedAt] of open) {
+    for (const [socket, progressAt] of open) {
       // Also `false` if `maxConnections` is undefined, because the number of connections is then unlimited.
       const isCrowded = open.size > server.maxConnections * usableShare;
-      if (!isCrowded || performance.now() < finishedAt + safeMs) return;
+      if (!isCrowded || performance.now() < progressAt + safeMs) return;
       open.delete(socket);
       socket.destroy();
       server.emit('connectionEvicted', socket);
@@ -40,13 +40,13 @@ export function evictConnections(server: Server): void {
   server.on('connection', (socket) => {
     open.set(socket, performance.now());
     socket.on('drain', () => {
-      finished(socket);
+      progressed(socket);
     });
     socket.once('close', () => open.delete(socket));
     makeRoom();
   });
   server.on('request', ({ socket }) => {
-    finished(socket);
+    progressed(socket);
   });
   server.on('drop', makeRoom);
 }

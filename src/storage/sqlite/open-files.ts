@@ -35,8 +35,11 @@ const losses = {
 type Loss = keyof typeof losses;
 
 /**
- * A database connection, its database file and its write-ahead log (WAL). If another program removes, replaces or
- * truncates one of these files, SQLite continues to commit, and the commits are lost when the process ends.
+ * A database connection, its database file and its write-ahead log (WAL). If another program removes or replaces one of
+ * these files, or truncates the WAL, SQLite continues to commit, and the commits are lost when the process ends.
+ *
+ * SQLite itself changes the WAL in three ways: a commit appends frames, a commit after a checkpoint restarts the WAL
+ * with a new header, and some checkpoints truncate it to zero bytes. Every other change is a loss.
  */
 export class OpenFiles {
   readonly database: DatabaseSync;
@@ -45,7 +48,7 @@ export class OpenFiles {
   readonly #logPath: string;
   /** The folder of both files, or `undefined` if the path is a symbolic link. */
   readonly #folderPath: string | undefined;
-  /** The folder when its files were last checked, if its timestamp shows every later change. */
+  /** The folder when the files were last compared, if its timestamp shows every later removal or replacement. */
   #folder: BigIntStats | undefined;
   #loss: Loss | undefined;
   /** Closing this descriptor releases no lock, because SQLite does not lock the WAL. */
@@ -80,7 +83,7 @@ export class OpenFiles {
     if (this.#loss === undefined) {
       this.#loss = this.#findLoss();
       // Saves the plants that only the removed WAL contains.
-      if (this.#loss === 'logRemoved') this.#hasFrames();
+      if (this.#loss === 'logRemoved') this.#checkpoint();
     }
     if (this.#loss === undefined) return;
     const cause = new Error(`${this.#path} ${losses[this.#loss]}.`);
@@ -92,6 +95,7 @@ export class OpenFiles {
    * the file `-wal`. This would damage the database if `-wal` belongs to another process or has a gap.
    */
   close(): void {
+    this.#folder = undefined;
     const loss = this.#findLoss();
     closeSync(this.#log);
     // While a read-only connection is open, the other connection is not the last one.
@@ -108,7 +112,7 @@ export class OpenFiles {
   #findLoss(): Loss | undefined {
     const folder = this.#folderPath === undefined ? undefined : identifyFile(this.#folderPath);
     const isUnchanged = isSameFile(folder, this.#folder) && folder?.ctimeNs === this.#folder?.ctimeNs;
-    if (this.#folder !== undefined && isUnchanged && this.#isGrown()) return undefined;
+    if (this.#folder !== undefined && isUnchanged && this.#followGrowth()) return undefined;
     const loss = this.#compareFiles();
     const isSettled = folder !== undefined && Date.now() - Number(folder.ctimeMs) > timestampResolutionMs;
     this.#folder = loss === undefined && isSettled ? folder : undefined;
@@ -116,10 +120,11 @@ export class OpenFiles {
   }
 
   /**
-   * Returns whether the WAL has the same header as before, and follows its growth by reading. On Linux 6.13 and later,
-   * the stat of a file makes the next write to it slower: a commit of one plant would use 30% more CPU time.
+   * Adds the frames that were appended to `#size`. Returns `false` if the header has changed, or if there are too many
+   * new frames. Uses reads, because on Linux 6.13 and later, the stat of a file makes the next write to it slower: a
+   * commit of one plant would use 30% more CPU time.
    */
-  #isGrown(): boolean {
+  #followGrowth(): boolean {
     this.#readHeader(this.#newHeader);
     if (this.#size === 0 || !this.#newHeader.equals(this.#header)) return false;
     const frameBytes = frameHeaderBytes + this.#header.readUInt32BE(8);
@@ -134,18 +139,18 @@ export class OpenFiles {
     if (!isSameFile(identifyFile(this.#path), this.identities.database)) return 'database';
     const log = identifyFile(this.#logPath);
     if (log === undefined) return 'logRemoved';
-    return isSameFile(log, this.identities.log) && this.#isComplete(Number(log.size)) ? undefined : 'logChanged';
+    return isSameFile(log, this.identities.log) && this.#acceptSize(Number(log.size)) ? undefined : 'logChanged';
   }
 
-  #isComplete(size: number): boolean {
+  #acceptSize(size: number): boolean {
     this.#readHeader(this.#newHeader);
-    if (this.#size === 0 || size < this.#size || !this.#newHeader.equals(this.#header)) return this.#isRestarted();
+    if (this.#size === 0 || size < this.#size || !this.#newHeader.equals(this.#header)) return this.#acceptRestart();
     this.#size = size;
     return true;
   }
 
   /** Returns whether a checkpoint truncated or restarted the WAL since the latest check. */
-  #isRestarted(): boolean {
+  #acceptRestart(): boolean {
     const header = Buffer.alloc(headerBytes);
     let size: number;
     do {
@@ -156,7 +161,7 @@ export class OpenFiles {
 
     if (size === 0) {
       // If the WAL is no longer empty, the frames are those of a commit that another process has made in between.
-      if (this.#size > 0 && this.#hasFrames() && fstatSync(this.#log).size === 0) return false;
+      if (this.#size > 0 && this.#checkpoint() && fstatSync(this.#log).size === 0) return false;
     } else {
       const hasMagic = header.readUInt32BE() >>> 1 === logMagic >>> 1;
       if (!hasMagic || (size < this.#size && header.equals(this.#header))) return false;
@@ -171,7 +176,7 @@ export class OpenFiles {
   }
 
   /** Checkpoints the WAL as far as possible. Returns whether it contains pages according to SQLite. */
-  #hasFrames(): boolean {
+  #checkpoint(): boolean {
     try {
       return Number(this.database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.['log']) > 0;
     } catch {
