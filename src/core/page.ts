@@ -49,7 +49,7 @@ export function countInPage(plants: readonly PlantFields[]): number {
   let mostBytes = 2;
   for (const { name, tag = '' } of plants) mostBytes += taggedBytes + 1 + (name.length + tag.length) * maxCodeUnitBytes;
   if (mostBytes <= maxPageBytes) return plants.length;
-  // An array has one bracket more than commas.
+  // The two brackets and n − 1 commas of an array take n + 1 bytes: one here, and one for each plant.
   let bytes = 1;
   const full = plants.findIndex((plant) => (bytes += Buffer.byteLength(plantJson(plant)) + 1) > maxPageBytes);
   return full === -1 ? plants.length : Math.max(1, full);

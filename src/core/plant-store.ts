@@ -67,7 +67,7 @@ export class PlantStore {
   readonly #writes: WriteQueue;
   readonly #reads: ReadQueue;
   readonly #cache: PageCache | undefined;
-  /** Whether a list was read in this event loop iteration. */
+  /** Whether `listPlants` or `iteratePlants` has read a page in this event loop iteration. */
   #hasRead = false;
   #closing: Promise<void> | undefined;
 
@@ -197,7 +197,7 @@ export class PlantStore {
   }
 
   async #readPlants(cursor: Cursor): Promise<Plant[]> {
-    // If a page was read in this event loop iteration, wait for a later one, because an adapter can read synchronously.
+    // An adapter can read synchronously, so other work must be able to run between two pages.
     if (this.#hasRead) await nextTurn();
     this.#hasRead = true;
     setImmediate(() => (this.#hasRead = false));

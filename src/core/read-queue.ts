@@ -108,7 +108,7 @@ export class ReadQueue {
       if (entry !== undefined && !this.#resolveFromCache(entry)) {
         const { after, limit } = entry.request;
         const key = this.#cache !== undefined && after === undefined ? `${limit} ${user}` : '';
-        // A request for a page that the batch already contains waits for the cached page.
+        // The batch ends before a page that does not fit, or that it already contains. The latter is cached afterwards.
         if (loading.has(key) || plants + limit > maxBatchPlants) break;
         if (key !== '') loading.add(key);
         batch.push(entry);

@@ -88,7 +88,7 @@ const link = {
 
 interface Details extends JsonObject {
   readonly responses: JsonObject;
-  /** The errors whose responses are not shared, in addition to `malformed_request`. */
+  /** The errors that only this operation reports. Every operation also reports `malformed_request`. */
   readonly errors: readonly ErrorCode[];
 }
 

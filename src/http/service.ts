@@ -37,7 +37,7 @@ interface Call {
   permitHolder: string | undefined;
 }
 
-/** The status in the trace of a request whose client disconnected before the answer was known. */
+/** The status in the trace of a request that failed after its client had disconnected. */
 const clientGone = 499;
 
 /** Creates the service for a store. `owner` is the public function that error messages name. */
@@ -83,7 +83,8 @@ export function createService(owner: string, store: PlantStore, options: Service
 
   /** The user holds the permit until the response has been sent or the client has disconnected. */
   function takePermit(call: Call, user: string): void {
-    // A request that follows the last response of a connection must not take effect (RFC 9112 §9.6).
+    // If the client has disconnected, or an earlier response was the last one of the connection, the request must not
+    // take effect (RFC 9112 §9.6).
     if (!call.request.isOpen) throw new HttpError('malformed_request');
     if (!permits.take(user)) throw new PlantStoreError('saturated');
     call.permitHolder = user;

@@ -10,8 +10,8 @@ export interface TokenFileOptions {
 }
 
 /**
- * Returns an `authenticate` function that accepts the tokens in a tokens file, which `plant-store token` writes. It
- * looks up a token by its SHA-256, so that response times reveal nothing about valid tokens.
+ * Returns an `authenticate` function that accepts the tokens in a tokens file, which `plant-store token` writes. An
+ * unknown token is looked up by its SHA-256. Tokens already accepted are kept in memory and looked up directly.
  *
  * Changes to the file take effect within a second.
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens, so

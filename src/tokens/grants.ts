@@ -24,10 +24,11 @@ export interface Refusal {
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;
-  /** By SHA-256, like `#revoked`, which contains token ids. */
+  /** The grants in the file, by the SHA-256 of the token. An unknown token is looked up here. */
   #grants: ReadonlyMap<string, Grant> = new Map();
-  /** The grants of tokens that have been looked up, so that each valid token is hashed only once. */
+  /** The grants of tokens that were found, by the token itself, so that a request with such a token needs no hash. */
   readonly #verified = new Map<string, Grant>();
+  /** The ids of the tokens that were removed from the file, by the SHA-256 of the token. */
   readonly #revoked = new Map<string, string | undefined>();
   #signature = '';
   #isFresh = false;

@@ -2,7 +2,10 @@ import { minInt64 } from '../core/model/int64.ts';
 import type { Plant, PlantId } from '../core/model/plant.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 
-/** The first read requests one plant for each id. Later reads request fewer plants, but at least this many. */
+/**
+ * The first read for a user requests as many plants as there are ids. Each later read requests a quarter of the
+ * previous number, but at least this many.
+ */
 const minReadPlants = 16;
 
 export function keyOf({ user, plant }: OwnedPlant): string {

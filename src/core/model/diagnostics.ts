@@ -44,7 +44,7 @@ export interface RequestMessage {
   readonly user: string | undefined;
   /** The `tokenId` that `authenticate` returned, if any. */
   readonly tokenId: string | undefined;
-  /** The HTTP status; 0 until the request has ended, 499 if the client disconnected before the response was known. */
+  /** The HTTP status; 0 until the request has ended, 499 if the request failed after its client had left. */
   readonly status: number;
   /** The response's error code, if any. */
   readonly code: ErrorCode | undefined;
@@ -55,6 +55,9 @@ export interface RequestMessage {
   readonly durationMs: number;
   /** The size of the response in bytes, including the header; `undefined` if the web server does not count them. */
   readonly bytes: number | undefined;
-  /** Whether the whole response was sent. `false` if the client disconnected, or if an error cut a list short. */
+  /**
+   * Whether the whole response was sent. `false` if the client disconnected, or if an error cut a list short. An
+   * operation that succeeded keeps its status.
+   */
   readonly isComplete: boolean;
 }

@@ -1,7 +1,7 @@
 export const minInt64: bigint = -(2n ** 63n);
 export const maxInt64: bigint = 2n ** 63n - 1n;
 
-/** Longer numbers do not reach BigInt(), which parses very long numbers slowly. */
+/** The largest int64 has this many digits. Longer numbers are not passed to BigInt(), which parses them slowly. */
 const maxDigits = 19;
 
 export function isInt64(value: bigint): boolean {

@@ -22,9 +22,9 @@ export type PlantFields = Omit<Plant, 'id'>;
 export interface NewPlant {
   /** The id, a bigint from −2^63 to 2^63 − 1 or a safe integer. The user must not already have a plant with this id. */
   id: PlantId | number;
-  /** The name: see {@link Plant}. */
+  /** The name. The rules of {@link Plant} apply. */
   name: string;
-  /** The tag: see {@link Plant}. */
+  /** The optional tag. The rules of {@link Plant} apply. */
   tag?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ import { sendAnswer } from './send.ts';
 /** A node:http request listener. If it is called with `next`, it acts as a Connect middleware. */
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
-/** Pipelined requests that may wait on a connection. Each uses 3 KiB. */
+/** The maximum number of pipelined requests that wait on a connection; one more closes it. Each uses 3 KiB. */
 const maxWaiting = 32;
 
 /**

@@ -50,8 +50,8 @@ export type PlantServer = Record<
  * `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout` properties of the server.
  *
  * The server's `maxConnections` is 10,000, or less if the process cannot open enough files. When more than 95% of them
- * are open, the connection that has made no progress for the longest time is closed, and the server emits
- * `connectionEvicted`.
+ * are open, the connection that has made no progress for the longest time, and longer than a second, is closed, and the
+ * server emits `connectionEvicted`.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example

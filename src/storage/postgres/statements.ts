@@ -51,8 +51,9 @@ const isPrimary = `(CASE WHEN pg_is_in_recovery()
 const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 
 /**
- * Reads one row more than the limit. PostgreSQL expects an unknown limit to return a tenth of the rows, and would plan
- * each execution again, or compile it. With two unknown limits and a constant one, it expects at most ten rows.
+ * Reads one row more than the limit. For `LIMIT $n`, the planner estimates a tenth of the input, and a high estimate
+ * makes it plan each execution again. So the limit is nested: the planner estimates 1001 rows, a tenth of them, and a
+ * tenth of those.
  */
 function limited(query: string, limit: string): string {
   const bounded = `SELECT * FROM (${query} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;

@@ -31,9 +31,9 @@ const optionNames = {
 
 /**
  * Stores plants in an SQLite file with the built-in `node:sqlite` module. The file uses a write-ahead log (WAL) with
- * `synchronous=FULL`, so a commit is on the disk when its promise resolves. If the file or its WAL is removed, replaced
- * or truncated while it is open, all further commits fail, but plants can still be listed. Several processes on one
- * machine can share a file, but the file must not be on a network file system.
+ * `synchronous=FULL`, so a commit is on the disk when its promise resolves. If the open file is removed or replaced, or
+ * its WAL is removed, replaced or cut, all further commits fail, but plants can still be listed. Several processes on
+ * one machine can share a file, but the file must not be on a network file system.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -49,7 +49,7 @@ export class SqliteStorage implements StorageAdapter {
    *
    * @param path the path of the file, or its `file:` URL
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
-   *   newer version of this package. Only a damaged file can be changed.
+   *   newer version of this package. The file is left unchanged, unless it is damaged.
    * @throws {Error} if the file's folder does not exist, if this version of SQLite can corrupt the file, or if the
    *   commit thread cannot be started.
    */

@@ -2,8 +2,9 @@
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
 /**
- * Checks whether a version of SQLite can corrupt a WAL file: 3.7.0 to 3.51.2, except 3.44.6 and 3.50.7, or a version
- * that is not numeric. See https://www.sqlite.org/wal.html#the_wal_reset_bug
+ * Returns whether a version of SQLite can corrupt a WAL file: every version before 3.51.3, except 3.44.x from 3.44.6
+ * and 3.50.x from 3.50.7. A version that is not numeric counts as affected.
+ * See https://www.sqlite.org/wal.html#the_wal_reset_bug
  */
 export function hasWalResetBug(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
 
-/** Asserts that the values are deep-equal. Unlike the message of node:assert, this one is short for large values. */
+/** Asserts that the values are deep-equal. If they are large, the message is shorter than that of node:assert. */
 export function expectEqual(actual: unknown, expected: unknown, rule: string): void {
   if (isDeepStrictEqual(actual, expected)) return;
   let [seen, due, where]: [unknown, unknown, string] = [actual, expected, ''];

@@ -6,8 +6,8 @@ const sameSignalMs = 100;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs `work` with an `AbortSignal`, which SIGINT and SIGTERM abort, and SIGHUP on a terminal. Its reason is the name of
- * the signal. If `work` throws the reason, nothing was changed. A second signal ends the process.
+ * Runs `work` with an `AbortSignal`. SIGINT, SIGTERM and, on a terminal, SIGHUP abort it, with the signal's name as the
+ * reason. `work` may throw the reason only if it has changed nothing. A second signal ends the process.
  */
 export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
@@ -37,7 +37,6 @@ export function exitCodeOf({ reason }: AbortSignal): number {
   return 128 + constants.signals[reason as NodeJS.Signals];
 }
 
-/** Yields the pages until the signal is aborted. */
 export async function* untilAborted<Page>(pages: AsyncIterable<Page>, signal: AbortSignal): AsyncGenerator<Page, void> {
   for await (const page of pages) {
     // Without this turn of the event loop, a copy between two SQLite files would not notice the signal.

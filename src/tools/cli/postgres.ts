@@ -41,7 +41,7 @@ const limitBackend = `SELECT set_config('client_connection_check_interval', '100
     set_config('lock_timeout', coalesce(nullif(current_setting('lock_timeout'), '0'), $2), false)
   WHERE pg_backend_pid() = $1::integer`;
 
-/** A connection string, parsed. */
+/** A parsed connection string. */
 export interface PostgresLocation {
   readonly kind: 'postgres';
   /** The host and the database, without secrets. */

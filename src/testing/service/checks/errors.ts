@@ -22,12 +22,12 @@ function malformedJson(plant: NewPlant): (string | Uint8Array<ArrayBuffer>)[] {
   return ['{', 'id=1', ...cut, `// a comment\n${json}`, ...numbers, latin1];
 }
 
-/** Returns a check that sends a template with `?` replaced by each value, and `<id>` and `<name>` by those of a plant. */
+/** Returns a check that sends `template` with each value instead of `?`, and with the id and the name of a plant. */
 function refuses(template: string, values: readonly string[]): Check {
   return async (c, { id, name }) => {
     for (const value of values) {
       const body = template.replace('?', value).replaceAll('<id>', String(id)).replaceAll('<name>', name);
-      // A faulty server might store a plant under one of these ids.
+      // A faulty server might store a plant with this id, or with the next one if it rounds.
       await expectError(c.a.post(body, id, id + 1n), 400);
     }
     await expectMine(c, []);

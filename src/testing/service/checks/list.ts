@@ -106,7 +106,7 @@ export const listChecks: Checks = {
     const row = await createAt(c, ...[0n, 1n, 2n, 3n, 4n, 5n, 6n].map((n) => id + n));
     const seen: { name: string }[] = [];
     let page = await c.a.list(`after=${id - 1n}&limit=3`);
-    // The plants of this test fit in three pages. A fourth page shows plants that are listed more than once.
+    // The seven plants of this test fill three pages. A fourth page would contain plants that are listed again.
     for (let pages = 0; pages < 4; pages++) {
       const plants = await expectList(page);
       expect(plants.length <= 3, page, 'a Link with the same limit, so that each page has at most 3 plants');

@@ -66,7 +66,7 @@ Options:
 
 /** How long requests in progress may continue after a signal. */
 const drainGraceMs = 8000;
-/** The process exits at this time after the last request, even if the database does not respond. */
+/** How long the store may take to close after the last request. Then the process exits anyway. */
 const exitGraceMs = 1000;
 
 /** @throws {UsageError} if a setting is invalid. */
@@ -96,7 +96,7 @@ function parse(args: string[]) {
     admin:
       adminPort.text === '' ? undefined : { host: given('admin-host').text, port: parseInteger(adminPort, 65_535) },
     log: { format, level: parseWord(given('log-level'), logLevels) },
-    /** The source of the setting that enables the web page, if it is enabled. */
+    /** The flag or variable that enables the web page; `undefined` if the page is disabled. */
     docs: parseWord(docs, ['0', '1']) === '1' ? docs.source : undefined,
   };
 }

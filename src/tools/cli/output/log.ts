@@ -17,7 +17,7 @@ type LogEntry = Fields & { readonly level: 'info' | 'error'; readonly message: s
 /** The maximum size of the buffer if standard error is not read. Further lines are dropped. */
 const maxUnwrittenBytes = 1_048_576;
 
-/** For this many milliseconds after an error has been logged, its repetitions are only counted. */
+/** Repeated errors are counted, and the counts are logged at this interval. */
 const repeatMs = 1000;
 
 /** Writes the log to standard error, with at most one write per event loop iteration. */
