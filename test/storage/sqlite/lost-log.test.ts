@@ -42,18 +42,18 @@ for (const commitThread of [false, true]) {
       }
 
       it('is cut short before it is closed does not damage the file', async (t) => {
-      const path = await newPath(t);
-      const storage = openSqlite(t, path, { commitThread });
-      await folderIsSettled();
-      for (const id of fifty) await storage.commit([create(id)]);
-      await truncate(`${path}-wal`, Math.floor((await sizeOf(`${path}-wal`)) / 2));
-      const found = await idsAfterCrash(t, path);
-      await storage.close();
-      assert.deepEqual(await ids(openSqlite(t, path)), found);
-      assert.equal(checkIntegrity(path), 'ok');
-    });
+        const path = await newPath(t);
+        const storage = openSqlite(t, path, { commitThread });
+        await folderIsSettled();
+        for (const id of fifty) await storage.commit([create(id)]);
+        await truncate(`${path}-wal`, Math.floor((await sizeOf(`${path}-wal`)) / 2));
+        const found = await idsAfterCrash(t, path);
+        await storage.close();
+        assert.deepEqual(await ids(openSqlite(t, path)), found);
+        assert.equal(checkIntegrity(path), 'ok');
+      });
 
-    it('is removed while another process starts does not end that process’s log', async (t) => {
+      it('is removed while another process starts does not end that process’s log', async (t) => {
         const path = await newPath(t);
         const storage = openSqlite(t, path, { commitThread });
         execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
