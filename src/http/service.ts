@@ -81,7 +81,7 @@ export function createService(owner: string, store: PlantStore, options: Service
     }
   }
 
-  /** The user holds the permit until the response has been sent or the client has disconnected. */
+  /** The user holds the permit until `onEnd` of the answer is called. */
   function takePermit(call: Call, user: string): void {
     // If the client has disconnected, or an earlier response was the last one of the connection, the request must not
     // take effect (RFC 9112 §9.6).
