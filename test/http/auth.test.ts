@@ -28,6 +28,19 @@ describe('authenticate', () => {
       assert.equal((await service.call('GET', '/plants', { token })).status, 200);
       assert.equal((await service.call('DELETE', '/plants/1', { token })).status, 403);
       assert.deepEqual(received, ['eve', 'joe', token, token]);
+      const challenges: string[] = [];
+      for (const [method, path, how] of [
+        ['GET', '/plants', otherScheme],
+        ['GET', '/plants', { token: 'eve' }],
+        ['DELETE', '/plants/1', { token }],
+      ] as const) {
+        challenges.push((await service.call(method, path, how)).headers.get('www-authenticate') ?? '');
+      }
+      assert.deepEqual(challenges, [
+        'Bearer realm="plants"',
+        'Bearer realm="plants", error="invalid_token"',
+        'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
+      ]);
       assert.deepEqual(service.faults, []);
     }
   });

@@ -36,7 +36,7 @@ type Loss = keyof typeof losses;
 
 /**
  * A database connection, its database file and its write-ahead log (WAL). If another program removes or replaces one of
- * these files, or truncates the WAL, SQLite continues to commit, and the commits are lost when the process ends.
+ * these files, or cuts the WAL, SQLite continues to commit, and the commits are lost when the process ends.
  *
  * SQLite itself changes the WAL in three ways: a commit appends frames, a commit after a checkpoint restarts the WAL
  * with a new header, and some checkpoints truncate it to zero bytes. Every other change is a loss.
