@@ -13,7 +13,8 @@ export function get(target: string, moreHeaders = ''): string {
 }
 
 /** The request line and the headers of a POST request of ada. The body must follow in chunks. */
-export const chunkedPost = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+const chunkedJson = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
+export const chunkedPost = `POST /plants HTTP/1.1\r\n${head}${chunkedJson}\r\n`;
 
 export const listRequest: string = get('/plants');
 

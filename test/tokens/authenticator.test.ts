@@ -74,7 +74,7 @@ describe('createTokenFileAuthenticator', () => {
     assert.equal(authenticate(soon), null);
   });
 
-  it('keeps the last valid tokens if the file becomes invalid, reports it once, and accepts a repaired file', async (t) => {
+  it('keeps the last valid tokens while the file is invalid, and accepts a repaired file', async (t) => {
     const { path, token, userOf, problems, advance } = await authenticateAda(t);
     const good = await readFile(path, 'utf8');
     await writeFile(path, good.slice(0, -10));

@@ -12,7 +12,7 @@ import { makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
 const plants = Array.from({ length: 2000 }, (_, n) => owned('ada', { id: BigInt(n), name: 'x'.repeat(2000) }));
 
 describe('backUpDatabase', () => {
-  it('copies the plants that existed at the beginning, even if servers start and write between the steps of the backup', async (t) => {
+  it('copies the plants that existed at the beginning, even if servers write between its steps', async (t) => {
     const [file, target] = [await newPath(t), await newPath(t)];
     await createAll(file, plants);
     const commits: Promise<boolean[]>[] = [];

@@ -122,7 +122,7 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
         for (let n = 0; n < 2; n++) {
           const strace = await attachStrace(t, server.pid, straceArgs);
           if (strace === undefined) return;
-          // After 50 failures, all requests that were in progress when strace was attached have received their responses.
+          // After 50 failures, no request from before strace was attached is in progress.
           await failMore(50);
           const before = clients.acknowledged();
           await failMore(100);

@@ -31,7 +31,7 @@ describe('file of a SqliteStorage', () => {
     for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o777, 0o600, file);
   });
 
-  it('has the plant-store application id, and a WAL that each commit syncs and that is checkpointed at 4000 pages', async (t) => {
+  it('has the application id, and a WAL that each commit syncs and that is checkpointed at 4000 pages', async (t) => {
     using database = openDatabase(await newPath(t), 5000);
     const header = { user_version: 1, application_id: 0x504c4e54, journal_mode: 'wal' };
     const full = { synchronous: 2, fullfsync: 1, checkpoint_fullfsync: 1 };

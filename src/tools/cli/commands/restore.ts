@@ -51,7 +51,10 @@ export async function run(args: string[]): Promise<number> {
   });
 }
 
-/** Checkpoints the file's write-ahead log. Does not change a damaged file. Throws an error if the file is in use. */
+/**
+ * Checkpoints the file's write-ahead log. If the file is damaged, SQLite can remove its log. Throws an error if the file
+ * is in use.
+ */
 function completeFile(file: string): void {
   let database: DatabaseSync | undefined;
   try {

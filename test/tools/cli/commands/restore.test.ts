@@ -40,7 +40,7 @@ describe('plant-store restore', () => {
     assert.match(await readFile(join(cwd, 'plants.db.before-restore'), 'latin1'), /^damaged /);
   });
 
-  it('refuses to replace a file that a server uses, the file that it restores, and a link that leads nowhere', async (t) => {
+  it('refuses to replace a file in use, the backup itself, and a link that leads nowhere', async (t) => {
     const { cwd, server, create, call } = await startTokenServer(t, []);
     await create(1);
     await createAll(join(cwd, 'backup.db'), rowOfPlants('ada', 3));
