@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root } from '../support/sources.ts';
-import { roundKinds, runCrashRounds } from './rounds.ts';
+import { runCrashRounds } from './rounds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -13,12 +12,8 @@ const { values } = parseArgs({
 });
 
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-crash-'));
-const { problems, acknowledged, unanswered } = await runCrashRounds({
-  folder,
-  command: [join(root, 'dist/tools/cli/main.js')],
-  storage: values.storage,
-  rounds: Array.from({ length: Number(values.rounds) }, (_, n) => roundKinds[n % roundKinds.length] ?? 'kill'),
-});
+const { storage, rounds } = values;
+const { problems, acknowledged, unanswered } = await runCrashRounds({ folder, storage, rounds: Number(rounds) });
 console.log(`${acknowledged} writes acknowledged, ${unanswered} without a response`);
 console.log([`${problems.length} problems`, ...problems].join('\n  '));
 if (problems.length === 0) await rm(folder, { recursive: true });

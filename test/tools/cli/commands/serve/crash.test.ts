@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runCrashRounds } from '../../../../crash/rounds.ts';
-import { plantStore } from '../../../../support/sources.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
@@ -9,9 +8,8 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
     it('stores exactly the acknowledged writes', async (t) => {
       const { acknowledged, unanswered, problems } = await runCrashRounds({
         folder: await temporaryFolder(t),
-        command: plantStore,
         storage,
-        rounds: ['kill', 'kill at start', 'kill one of two', 'stop'],
+        rounds: 4,
       });
       t.diagnostic(`${acknowledged} writes acknowledged, ${unanswered} without a response`);
       assert.deepEqual(problems, []);
