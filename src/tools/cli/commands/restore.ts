@@ -1,5 +1,5 @@
 import { closeSync, constants, existsSync, fchownSync, fstatSync, linkSync, lstatSync, openSync } from 'node:fs';
-import { realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { identifyFile, isSameFile, requireFolderOf, syncFolder } from '../../../storage/sqlite/file.ts';
@@ -13,13 +13,17 @@ import { copyDatabase } from './backup.ts';
 export const help = `Usage: plant-store restore BACKUP [--storage sqlite:FILE]
 
 Checks BACKUP, and replaces FILE with a copy of it. Stop all servers first: FILE
-must not be in use. The previous FILE is kept as FILE.before-restore.
+must not be in use. The previous FILE is kept as FILE.before-restore, and its log
+as FILE.before-restore-wal.
 
 Options:
   --storage sqlite:FILE   the file to replace (PLANT_STORE_STORAGE, else
                           DATABASE_URL; default sqlite:plants.db)
   -h, --help              show this help
 `;
+
+/** The write-ahead log, and the journal of a transaction that was interrupted before the file had a log. */
+const logEndings = ['-wal', '-journal'];
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
@@ -34,7 +38,9 @@ export async function run(args: string[]): Promise<number> {
   if (isSameFile(identifyFile(file), identifyFile(backup))) {
     throw new UsageError('BACKUP must not be the file to replace.');
   }
-  if (existsSync(previous)) throw new Error(`${previous} exists, from an earlier restore: move it away.`);
+  const kept = ['', ...logEndings].map((ending) => previous + ending);
+  const existing = kept.find((name) => existsSync(name));
+  if (existing !== undefined) throw new Error(`${existing} exists, from an earlier restore: move it away.`);
   return interruptible(async (signal) => {
     // A process that was killed might have left a copy.
     rmSync(copy, { force: true });
@@ -45,27 +51,31 @@ export async function run(args: string[]): Promise<number> {
     } finally {
       rmSync(copy, { force: true });
     }
-    const kept = existsSync(previous) ? ` The previous file is ${previous}.` : '';
-    process.stderr.write(`Restored ${file}.${kept}\n`);
+    const names = kept.filter((name) => existsSync(name)).join(' and ');
+    process.stderr.write(`Restored ${file}.${names === '' ? '' : ` The previous data is in ${names}.`}\n`);
     return 0;
   });
 }
 
 /**
- * Checkpoints the file's write-ahead log. If the file is damaged, SQLite can remove its log. Throws an error if the file
- * is in use.
+ * Throws an error if a file is in use. `link` is a new hard link to the file. SQLite looks for a log by the name of the
+ * link, so it changes neither the file nor its log. By the name of a damaged file, it would remove the log.
  */
-function completeFile(file: string): void {
+function requireUnused(file: string, link: string): void {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(file, { timeout: 0 });
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+    // If there is a log, SQLite locks the file before it reads the header, which can be damaged. It skips an invalid log.
+    writeFileSync(`${link}-wal`, ' ', { flag: 'wx' });
+    database = new DatabaseSync(link, { timeout: 0 });
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
     if (hasResultCode(error, 'corrupt') || hasResultCode(error, 'notADatabase')) return;
+    rmSync(link);
     if (!hasResultCode(error, 'busy')) throw describeFailure(`${file} cannot be replaced`, error);
     throw new Error(`${file} is in use: stop the server before you restore a backup.`, { cause: error });
   } finally {
     database?.close();
+    rmSync(`${link}-wal`, { force: true });
   }
 }
 
@@ -84,13 +94,16 @@ function keepOwner(from: string, copy: string): void {
   }
 }
 
-/** Replaces a file by its copy, and keeps the previous file and its log, if any, under another name. */
+/** Replaces a file by its copy, and keeps the previous file and its logs under other names. */
 function replace(file: string, copy: string, previous: string): void {
   if (existsSync(file)) {
-    completeFile(file);
     linkSync(file, previous);
+    requireUnused(file, previous);
   }
-  if (existsSync(`${file}-wal`)) renameSync(`${file}-wal`, `${previous}-wal`);
+  const logs = logEndings.filter((ending) => existsSync(file + ending));
+  // Without its log, the previous file must not be opened, even if restore is killed. A log without a file is refused.
+  if (logs.length > 0) rmSync(file, { force: true });
+  for (const ending of logs) renameSync(file + ending, previous + ending);
   rmSync(`${file}-shm`, { force: true });
   renameSync(copy, file);
   syncFolder(dirname(file));
