@@ -13,7 +13,7 @@ const flagsOf = {
   token: ['scope', 'expires-in', 'tokens'],
   copy: ['from', 'to'],
   export: ['storage'],
-  import: ['storage', 'strict'],
+  import: ['storage'],
   backup: ['storage'],
   restore: ['storage'],
   check: ['token', 'read-only-token'],

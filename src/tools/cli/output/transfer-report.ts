@@ -11,10 +11,9 @@ export class TransferReport implements CopyPlantsOptions {
     process.stderr.write(`User ${name} has another plant with id ${id}: it was left as it is.\n`);
   };
 
-  onBadLine(number: number, problem: string, isLast: boolean): void {
-    const consequence = isLast ? 'ended the import' : 'was left out';
+  onBadLine(number: number, problem: string): void {
     this.#badLines++;
-    process.stderr.write(`Line ${number} ${consequence}: ${problem}\n`);
+    process.stderr.write(`Line ${number} was left out: ${problem}\n`);
   }
 
   /** Writes the summary. Returns the exit code, which is 0 if all plants were added or already existed. */

