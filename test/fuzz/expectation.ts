@@ -5,9 +5,10 @@ import { authenticateByName } from '../support/service.ts';
 import { maxBodyBytes } from './requests.ts';
 import type { SentRequest } from './requests.ts';
 
-/** What must be true of a response. The message of an Error body is not compared. */
+/** What must be true of a response. */
 export interface Answer {
   readonly status: number;
+  /** The body, without the message of an Error. By default, the body is not compared. */
   readonly json?: unknown;
   readonly allow?: string;
   readonly link?: string;
