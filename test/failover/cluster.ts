@@ -1,16 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { chown, mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readDocument } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
+import { ownedFolder } from '../support/postgres-binaries.ts';
 import { poolOf } from '../support/postgres.ts';
 import { signalTree } from '../support/process-tree.ts';
 import { CleanUp } from '../support/temporary-folder.ts';
-import { LoggedProcess, owner } from './logged-process.ts';
-
-/** The absolute paths of the programs. */
-export type Programs = Readonly<Record<'etcd' | 'haproxy' | 'patroni' | 'postgres', string>>;
+import { LoggedProcess } from './logged-process.ts';
 
 /** A database machine of the page. Its etcd, Patroni and PostgreSQL use their own loopback address. */
 export interface Machine {
@@ -18,8 +16,6 @@ export interface Machine {
   readonly address: string;
   readonly etcd: LoggedProcess;
   readonly patroni: LoggedProcess;
-  /** The URL of Patroni's REST API. */
-  readonly api: string;
   /** The data folder of PostgreSQL. */
   readonly data: string;
 }
@@ -64,12 +60,23 @@ export async function killDatabase(machine: Machine): Promise<void> {
   await machine.patroni.kill();
 }
 
-/** Sends a request to Patroni that changes the cluster. */
-export async function requestPatroni(method: string, url: string, body: object, withinMs = 10_000): Promise<void> {
+/** Sends a request that changes the cluster to a machine's Patroni. */
+export async function requestPatroni(
+  { address }: Machine,
+  method: string,
+  path: string,
+  body: object,
+  withinMs = 10_000,
+): Promise<void> {
   const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa('patroni:api-secret')}` };
   const signal = AbortSignal.timeout(withinMs);
-  const response = await fetch(url, { method, headers, body: JSON.stringify(body), signal });
-  if (response.status !== 200) throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`);
+  const response = await fetch(`http://${address}:8008${path}`, {
+    method,
+    headers,
+    body: JSON.stringify(body),
+    signal,
+  });
+  if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
 }
 
 /** Runs a statement as the superuser. Returns the column `value` of the first row. */
@@ -80,17 +87,21 @@ async function query({ address }: Machine, statement: string): Promise<unknown> 
 }
 
 /**
- * Reads a file of `deploy/high-availability`, and replaces what depends on the machine. Turns off the watchdog, because
- * this test cannot use one. Removes the HAProxy settings that require root privileges.
+ * Copies a file of `deploy/high-availability` to a folder, and replaces what depends on the machine. Turns off the
+ * watchdog, because this test cannot use one. Removes the HAProxy settings that require root privileges. Returns the
+ * path of the copy.
  */
-async function readConfiguration(file: string, replacements: Readonly<Record<string, string>>): Promise<string> {
-  const text = (await readDocument(`deploy/high-availability/${file}`))
+async function copyConfiguration(file: string, folder: string, replacements: Record<string, string>): Promise<string> {
+  let text = (await readDocument(`deploy/high-availability/${file}`))
     // Clients of any loopback address connect from 127.0.0.1.
     .replaceAll(/10\.0\.[01]\.0\/24/g, '127.0.0.0/8')
     .replaceAll('10.0.0.', '127.77.0.')
     .replaceAll('mode: required', 'mode: off')
     .replaceAll(/^ +(chroot|user|group) .*\n/gm, '');
-  return Object.entries(replacements).reduce((replaced, [from, to]) => replaced.replaceAll(from, to), text);
+  for (const [from, to] of Object.entries(replacements)) text = text.replaceAll(from, to);
+  const path = join(folder, file);
+  await writeFile(path, text);
+  return path;
 }
 
 /** The cluster in `docs/postgresql.md`, on the loopback interface. It has three machines and two proxies. */
@@ -98,12 +109,15 @@ export class Cluster {
   readonly machines: Machine[] = [];
   readonly proxies: Proxy[] = [];
   readonly #folder: string;
-  readonly #programs: Programs;
+  readonly #postgres: string;
 
-  /** The configuration, the data and the logs of all programs are written to an empty folder. */
-  constructor(folder: string, programs: Programs) {
+  /**
+   * The configuration, the data and the logs of all programs are written to the empty folder `folder`. `postgres` is
+   * the folder of PostgreSQL's programs.
+   */
+  constructor(folder: string, postgres: string) {
     this.#folder = folder;
-    this.#programs = programs;
+    this.#postgres = postgres;
   }
 
   /** Starts all programs in the order that the page specifies, and creates the role and the database. */
@@ -113,10 +127,9 @@ export class Cluster {
     for (const [name, address] of Object.entries(machineAddresses)) await this.#addMachine(name, address);
     for (const [name, address] of Object.entries(proxyAddresses)) await this.#addProxy(name, address, storage);
     for (const { etcd } of this.machines) etcd.start();
-    const [first, ...others] = this.machines;
-    first?.patroni.start();
+    this.machines[0]?.patroni.start();
     await eventually(() => this.leader(), setUpMs);
-    for (const { patroni } of others) patroni.start();
+    this.startPatroni();
     await this.whenHealthy(setUpMs);
     for (const { process: proxy } of this.proxies) proxy.start();
     // Does not connect through HAProxy, because HAProxy considers all machines primaries before its first checks.
@@ -124,44 +137,34 @@ export class Cluster {
     for (const [statement] of page.matchAll(/^ +CREATE .+;$/gm)) await query(leader, statement);
   }
 
-  async #makeFolder(name: string): Promise<string> {
-    const folder = join(this.#folder, name);
-    await mkdir(folder, { mode: 0o700 });
-    if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
-    return folder;
-  }
-
   async #addMachine(name: string, address: string): Promise<void> {
-    const folder = await this.#makeFolder(name);
+    const folder = await ownedFolder(join(this.#folder, `${name}-`));
     const data = join(folder, 'data');
     const replacements = {
       MACHINE: name,
       ADDRESS: address,
-      '/var/lib/etcd/garden': join(folder, 'etcd'),
+      '/var/lib/etcd/garden': join(folder, 'etcd-data'),
       '/var/lib/postgresql/15/garden': data,
-      '/usr/lib/postgresql/15/bin': dirname(this.#programs.postgres),
+      '/usr/lib/postgresql/15/bin': this.#postgres,
       '/var/run/postgresql': folder,
     };
-    const patroni = join(folder, 'patroni.yml');
-    await writeFile(patroni, await readConfiguration('patroni.yml', replacements));
-    const settings = (await readConfiguration('etcd', replacements)).matchAll(/^(ETCD_\w+)=(.+)$/gm);
-    const environment = Object.fromEntries(Array.from(settings, ([, key = '', value = '']) => [key, value]));
-    this.machines.push({
-      name,
-      address,
-      etcd: new LoggedProcess(`${folder}-etcd.log`, folder, [this.#programs.etcd], environment),
-      patroni: new LoggedProcess(`${folder}-patroni.log`, folder, [this.#programs.patroni, patroni]),
-      api: `http://${address}:8008`,
-      data,
-    });
+    const environment = await copyConfiguration('etcd', folder, replacements);
+    const etcd = new LoggedProcess(folder, 'etcd', ['sh', '-c', `set -a; . ${environment}; exec etcd`]);
+    const file = await copyConfiguration('patroni.yml', folder, replacements);
+    const patroni = new LoggedProcess(folder, 'patroni', ['patroni', file]);
+    this.machines.push({ name, address, etcd, patroni, data });
   }
 
   async #addProxy(name: string, address: string, storage: string): Promise<void> {
-    const folder = await this.#makeFolder(name);
-    const file = join(folder, 'haproxy.cfg');
-    await writeFile(file, await readConfiguration('haproxy.cfg', { '127.0.0.1': address }));
-    const process = new LoggedProcess(`${folder}.log`, folder, [this.#programs.haproxy, '-db', '-f', file]);
+    const folder = await ownedFolder(join(this.#folder, `${name}-`));
+    const file = await copyConfiguration('haproxy.cfg', folder, { '127.0.0.1': address });
+    const process = new LoggedProcess(folder, 'haproxy', ['haproxy', '-db', '-f', file]);
     this.proxies.push({ process, storage: storage.replace('127.0.0.1', address) });
+  }
+
+  /** Starts each Patroni that is not running. */
+  startPatroni(): void {
+    for (const { patroni } of this.machines) patroni.start();
   }
 
   /** Returns the primary. Throws if there is not exactly one leader that Patroni reports as running. */
@@ -188,14 +191,14 @@ export class Cluster {
     }, withinMs);
   }
 
-  /** Sets `synchronous_commit` on all machines, or restores the default if the value is `null`. */
-  async setSynchronousCommit(value: 'local' | null): Promise<void> {
+  /** Makes all machines acknowledge a commit before a standby has it. */
+  async acknowledgeEarly(): Promise<void> {
     const leader = await this.leader();
-    const settings = { postgresql: { parameters: { synchronous_commit: value } } };
-    await requestPatroni('PATCH', `${leader.api}/config`, settings);
+    const settings = { postgresql: { parameters: { synchronous_commit: 'local' } } };
+    await requestPatroni(leader, 'PATCH', '/config', settings);
     await eventually(async () => {
       const current = await query(leader, "SELECT current_setting('synchronous_commit') AS value");
-      if (current !== (value ?? 'on')) throw new Error('synchronous_commit has not changed.');
+      if (current !== 'local') throw new Error('synchronous_commit has not changed.');
     }, reloadMs);
   }
 
@@ -208,8 +211,8 @@ export class Cluster {
   /** Requests the cluster's state from all machines, because some may be stopped. Returns the first response. */
   async #members(): Promise<readonly Member[]> {
     await sleep(pollMs);
-    const responses = this.machines.map(async ({ api }) => {
-      const response = await fetch(`${api}/cluster`, { signal: AbortSignal.timeout(2000) });
+    const responses = this.machines.map(async ({ address }) => {
+      const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(2000) });
       return ((await response.json()) as { members: Member[] }).members;
     });
     return Promise.any(responses);

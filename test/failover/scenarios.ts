@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signalTree } from '../support/process-tree.ts';
-import type { ModelClients } from '../support/model-clients.ts';
 import { killDatabase, requestPatroni, signalDatabase } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface Scenario {
   readonly name: string;
   readonly description: string;
-  /** Makes a part of the cluster fail, then restores it. */
-  readonly run: (cluster: Cluster) => Promise<void>;
-  /** Restores what must stay failed until writes are acknowledged again. */
-  readonly runAfterwards?: (cluster: Cluster) => Promise<void>;
+  /**
+   * Makes a part of the cluster fail, then restores it. `untilAvailable` resolves when the servers can write plants
+   * again.
+   */
+  readonly run: (cluster: Cluster, untilAvailable: () => Promise<void>) => Promise<void>;
   /** Whether the scenario is run only if `--scenario` names it. */
   readonly isOptional?: boolean;
   /** Whether the scenario must lose plants, which shows that the other scenarios would detect a loss. */
@@ -18,26 +18,25 @@ export interface Scenario {
 }
 
 /** How long a failover may take. On the page, Patroni's `ttl` is 30 seconds. */
-const failoverMs = 90_000;
-/** How many acknowledged writes show that the service is available again. */
-const enoughWrites = 200;
+export const failoverMs = 90_000;
 
 export const scenarios: readonly Scenario[] = [
   {
     name: 'kill',
     description: '`kill -9` of the primary and its Patroni',
-    run: async (cluster) => {
+    run: async (cluster, untilAvailable) => {
       await killDatabase(await cluster.leader());
+      await untilAvailable();
+      cluster.startPatroni();
     },
-    runAfterwards: startPatroni,
   },
   {
     name: 'switchover',
     description: 'switchover',
     run: async (cluster) => {
-      const { api, name } = await cluster.leader();
+      const leader = await cluster.leader();
       // The response arrives when the switchover is complete.
-      await requestPatroni('POST', `${api}/switchover`, { leader: name }, failoverMs);
+      await requestPatroni(leader, 'POST', '/switchover', { leader: leader.name }, failoverMs);
     },
   },
   {
@@ -75,42 +74,25 @@ export const scenarios: readonly Scenario[] = [
     name: 'standbys',
     description: '`kill -9` of both standbys, and of the primary after 2 s',
     run: killStandbysThenPrimary,
-    runAfterwards: startPatroni,
   },
   {
+    // The last scenario, because it does not restore the setting.
     name: 'control',
     description: 'the same with `synchronous_commit: local`, which must lose plants',
-    run: async (cluster) => {
-      await cluster.setSynchronousCommit('local');
-      await killStandbysThenPrimary(cluster);
-    },
-    runAfterwards: async (cluster) => {
-      await startPatroni(cluster);
-      await cluster.setSynchronousCommit(null);
+    run: async (cluster, untilAvailable) => {
+      await cluster.acknowledgeEarly();
+      await killStandbysThenPrimary(cluster, untilAvailable);
     },
     mustLose: true,
   },
 ];
-
-/** Runs a scenario. Resolves when the servers can write plants again. */
-export async function fail({ run, runAfterwards }: Scenario, cluster: Cluster, load: ModelClients): Promise<void> {
-  await run(cluster);
-  await load.acknowledgeMore(enoughWrites, failoverMs);
-  await runAfterwards?.(cluster);
-}
-
-/** Starts each Patroni that is not running. */
-function startPatroni({ machines }: Cluster): Promise<void> {
-  for (const { patroni } of machines) if (patroni.pid === undefined) patroni.start();
-  return Promise.resolve();
-}
 
 /**
  * Kills the standbys first, because on one machine, each commit reaches running standbys immediately. The primary can
  * be ahead only while the standbys are down. If Patroni noticed that the standbys are down, it would not promote one of
  * them afterwards. Therefore, the primary's Patroni is frozen until it is killed.
  */
-async function killStandbysThenPrimary(cluster: Cluster): Promise<void> {
+async function killStandbysThenPrimary(cluster: Cluster, untilAvailable: () => Promise<void>): Promise<void> {
   const primary = await cluster.leader();
   const standbys = cluster.machines.filter((machine) => machine !== primary);
   signalTree(primary.patroni.pid ?? 0, 'SIGSTOP');
@@ -118,6 +100,8 @@ async function killStandbysThenPrimary(cluster: Cluster): Promise<void> {
   await sleep(2000);
   await killDatabase(primary);
   for (const { patroni } of standbys) patroni.start();
+  await untilAvailable();
+  cluster.startPatroni();
 }
 
 async function freezePrimary(cluster: Cluster, ms: number): Promise<void> {

@@ -14,7 +14,7 @@ interface Binaries {
 
 /** PostgreSQL does not run as root, so root starts it as the user "nobody". */
 const nobody = 65_534;
-const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+export const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 
 const found = await findBinaries();
 
@@ -76,9 +76,9 @@ function canRun(file: string): boolean {
   return spawnSync(file, ['--version'], { ...owner, cwd: '/' }).status === 0;
 }
 
-/** Creates a folder that PostgreSQL can write to. */
-export async function ownedFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'plant-store-cluster-'));
+/** Creates a folder that PostgreSQL can write to. `prefix` is the start of its path. */
+export async function ownedFolder(prefix: string = join(tmpdir(), 'plant-store-cluster-')): Promise<string> {
+  const folder = await mkdtemp(prefix);
   if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
   return folder;
 }
