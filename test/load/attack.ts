@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What all clients of an attack do. */
@@ -20,33 +19,35 @@ export interface Attack {
 
 /** The operating system queues a few hundred connections. If the queue is full, a client waits for a second. */
 const perTurn = 100;
+const maxTurnMs = 2000;
 const reconnectMs = 100;
 const littleBytes = 1024;
 
-function open(port: number, text: string, { reads, then, repeats = false }: Attack): Promise<void> {
+/** Starts a client. Resolves when the client has sent its text, or when its connection is closed. */
+function startClient(port: number, number: number, attack: Attack): Promise<void> {
+  const { reads, then, repeats = false, tokens = [''] } = attack;
+  const token = tokens[number % tokens.length] ?? '';
+  const text = attack.text.replaceAll('TOKEN', token).replaceAll('NUMBER', String(number));
   return new Promise((resolve) => {
-    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    socket
-      .on('error', () => undefined)
-      .once('close', () => {
-        resolve();
-        if (repeats) void sleep(reconnectMs).then(() => open(port, text, { connections: 1, text, repeats }));
-      });
-    socket.once('connect', () => {
-      socket.write(text, () => {
-        resolve();
-      });
-      if (reads === 'little') setInterval(() => void socket.read(littleBytes), 1000);
-      if (reads !== undefined) {
-        socket.pause();
-        return;
-      }
-      socket.once('data', () => {
-        if (then !== undefined) socket.write(then);
-      });
-      socket.on('data', () => {
-        if (repeats && socket.writableLength === 0) socket.write(text);
-      });
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      resolve();
+      if (repeats) void sleep(reconnectMs).then(() => startClient(port, number, attack));
+    });
+    socket.write(text, () => {
+      resolve();
+    });
+    if (reads === 'little') setInterval(() => void socket.read(littleBytes), 1000);
+    if (reads !== undefined) {
+      socket.pause();
+      return;
+    }
+    socket.once('data', () => {
+      if (then !== undefined) socket.write(then);
+    });
+    socket.on('data', () => {
+      if (repeats && socket.writableLength === 0) socket.write(text);
     });
   });
 }
@@ -55,16 +56,10 @@ function open(port: number, text: string, { reads, then, repeats = false }: Atta
 async function main([port = '', json = '']: string[]): Promise<void> {
   process.once('disconnect', () => process.exit());
   const attack = JSON.parse(json) as Attack;
-  const { connections, text, tokens = [''] } = attack;
-  for (let n = 0; n < connections; n += perTurn) {
-    const turn = Array.from({ length: Math.min(perTurn, connections - n) }, (_, of) =>
-      open(
-        Number(port),
-        text.replaceAll('TOKEN', tokens[(n + of) % tokens.length] ?? '').replaceAll('NUMBER', String(n + of)),
-        attack,
-      ),
-    );
-    await Promise.race([Promise.all(turn), sleep(reconnectMs * 20)]);
+  const numbers = Array.from({ length: attack.connections }, (_, n) => n);
+  while (numbers.length > 0) {
+    const turn = numbers.splice(0, perTurn).map((number) => startClient(Number(port), number, attack));
+    await Promise.race([Promise.all(turn), sleep(maxTurnMs)]);
   }
   process.send?.('ready');
 }

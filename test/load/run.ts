@@ -1,6 +1,6 @@
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,9 +8,9 @@ import { parseArgs } from 'node:util';
 import { request } from 'undici';
 import type { OwnedPlant } from '../../src/adapter.ts';
 import { otherUsers, randomId, tokenOf, writeTokenFile } from '../bench/data-set.ts';
+import { startServer } from '../support/command-line.ts';
 import { describeMachine, table } from '../support/report.ts';
-import { untilListening } from '../support/server-process.ts';
-import { root } from '../support/sources.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { createAll, owned } from '../support/stored-plants.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { greedyUser, longUsers, scenarios } from './scenarios.ts';
@@ -29,10 +29,10 @@ const attackMs = 10_000;
 const probePauseMs = 100;
 const [politeUser = ''] = otherUsers;
 
-/** Returns a process's resident memory in MiB, or its peak. */
-function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-  return Number(new RegExp(`^${field}:\\s*(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+/** Returns the peak of a process's resident memory in MiB; NaN if the process has ended. */
+function peakMiBOf({ pid, isRunning }: ServerProcess): number {
+  const status = isRunning() ? readFileSync(`/proc/${pid}/status`, 'latin1') : '';
+  return Number(/^VmHWM:\s*(\d+)/m.exec(status)?.[1]) / 1024;
 }
 
 /** Sends a request of the polite user on a new connection. Returns the status, and how long the response took. */
@@ -62,38 +62,29 @@ async function runScenario(
   const folder = await temporaryFolder(cleanUp);
   writeTokenFile(join(folder, 'tokens.json'), longUsers);
   await copyFile(database, join(folder, 'plants.db'));
-  const log = openSync(join(folder, 'log'), 'a');
-  const serve = [join(root, 'dist/tools/cli/main.js'), 'serve', '--port', '0', '--docs'];
-  const child = spawn(process.execPath, [`--max-old-space-size=${heapMiB}`, ...serve], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', log],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  closeSync(log);
-  const server = await untilListening(cleanUp, child, /^Plant Store listening on (\S+)\n/m);
+  const env = { NODE_OPTIONS: `--max-old-space-size=${heapMiB}` };
+  const server = await startServer(cleanUp, ['--docs'], { cwd: folder, env, log: 'log' });
   for (let n = 0; n < 100; n++) await probe(server.url, n % 2 === 0);
-  const idleMiB = memory(server.pid, 'VmRSS');
-  // The value 5 resets VmHWM: https://docs.kernel.org/filesystems/proc.html
+  // The value 5 resets the peak to the current memory: https://docs.kernel.org/filesystems/proc.html
   writeFileSync(`/proc/${server.pid}/clear_refs`, '5');
+  const idleMiB = peakMiBOf(server);
   const attacker = fork(new URL('attack.ts', import.meta.url), [String(server.port), JSON.stringify(attack)]);
-  await Promise.race([once(attacker, 'message'), once(child, 'exit'), sleep(60_000)]);
+  await Promise.race([once(attacker, 'message'), sleep(60_000)]);
   const probes = [];
-  let peakMiB = NaN;
   for (const end = performance.now() + attackMs; performance.now() < end && server.isRunning();) {
     probes.push(await probe(server.url, probes.length % 2 === 0));
     await sleep(probePauseMs);
-    // A server that has ended has no peak.
-    if (server.isRunning()) peakMiB = memory(server.pid, 'VmHWM') || peakMiB;
   }
+  const peakMiB = peakMiBOf(server);
   attacker.kill('SIGKILL');
   await sleep(1000);
   const { status, ms } = await probe(server.url, true);
   const isHealthy = status === 200 && ms < 1000;
-  const code = server.isRunning() ? await server.stop() : (child.exitCode ?? child.signalCode);
+  const code = await server.stop();
   const failed = probes.filter((each) => each.status !== 200).map((each) => each.status);
   const longestMs = Math.max(...probes.map((each) => each.ms));
   const problems = [
-    ...(code === 0 ? [] : [`the server ended with ${code}`]),
+    ...(code === 0 ? [] : [`the server ended with ${code ?? 'a signal'}`]),
     ...(peakMiB - idleMiB <= boundMiB ? [] : ['too much memory']),
     ...(failed.length === 0 ? [] : [`not served: ${[...new Set(failed)].join()}`]),
     ...(longestMs <= maxWaitMs ? [] : ['slow']),
