@@ -9,7 +9,7 @@ import { createPlants } from '../support/stored-plants.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
 
-// The property-based test in equivalence.test.ts covers the outcomes of valid operations.
+// The fuzz test in test/fuzz compares the outcomes of random operations with a reference implementation.
 describe('PlantStore', () => {
   it('accepts a user of 1 to 255 UTF-8 bytes, and rejects any other user', async () => {
     const store = newStore();
