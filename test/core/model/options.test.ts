@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createPlantServer, createRequestListener } from '../../../src/http.ts';
+import { createRequestListener } from '../../../src/http.ts';
 import { createTokenFileAuthenticator } from '../../../src/tokens.ts';
 import { issueToken } from '../../../src/tokens/issue.ts';
-import { checkIntegerOption } from '../../../src/core/model/options.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import type { ListOptions } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
@@ -12,16 +11,13 @@ import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
-const authenticate = (): null => null;
 const pool = { query: () => Promise.resolve({ rows: [], rowCount: 0 }) };
 
-/** The classes and functions that accept an options object. */
+/** Classes and functions that accept an options object. test/http/options.test.ts tests those of plant-store/http. */
 const owners: Readonly<Record<string, (options: never) => unknown>> = {
   PlantStore: (options) => new PlantStore(options),
   SqliteStorage: (options) => new SqliteStorage('never-created.db', options),
   PostgresStorage: (options) => new PostgresStorage(options),
-  createRequestListener: (options) => createRequestListener(store, options),
-  createPlantServer: (options) => createPlantServer(store, options),
   createTokenFileAuthenticator: (options) => createTokenFileAuthenticator('never-read.json', options),
 };
 
@@ -58,8 +54,6 @@ describe('options', () => {
     for (const [owner, options, message] of wrongOptions) {
       assert.throws(() => owners[owner]?.(options as never), { name: 'TypeError', message });
     }
-    for (const value of [3, 5]) checkIntegerOption('limit', value, 3, 5);
-    checkIntegerOption('limit', Number.MAX_SAFE_INTEGER, 3);
   });
 
   // The compiler also checks that the types permit `undefined`.
@@ -72,7 +66,7 @@ describe('options', () => {
     new PostgresStorage({ pool, schema: undefined, table: undefined, createTable: undefined });
     createTokenFileAuthenticator(path, { onWarning: undefined });
     createRequestListener(store, {
-      authenticate,
+      authenticate: () => null,
       maxBodyBytes: undefined,
       maxInFlight: undefined,
       basePath: undefined,
@@ -88,12 +82,5 @@ describe('options', () => {
     const message = 'a list request has no option offset. Its options are after, limit';
     await assert.rejects(store.listPlants('ada', options), { name: 'TypeError', message });
     await assert.rejects(store.listPageJson('ada', options), { name: 'TypeError', message });
-  });
-
-  it('of createRequestListener are accepted only after a PlantStore as the first argument', () => {
-    for (const wrong of [undefined, null, {}, new MemoryStorage()]) {
-      const expected = { name: 'TypeError', message: /^store must be a PlantStore/ };
-      assert.throws(() => createRequestListener(wrong as PlantStore, { authenticate }), expected);
-    }
   });
 });
