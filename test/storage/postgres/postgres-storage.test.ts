@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
+import type { Pool } from 'pg';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
 import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/storage/options.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import { eventually } from '../../support/eventually.ts';
 import { testJsonPages, testPageSize } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { scanAll } from '../../support/stored-plants.ts';
@@ -134,5 +136,152 @@ describe('PostgresStorage', () => {
     await new Promise(setImmediate);
     assert.equal(settled, 30);
     for (const [page] of await Promise.all(lists)) assert.equal(page?.count, 1000);
+  });
+});
+
+describe('statements of a PostgresStorage', () => {
+  /** Opens a storage. `resultBytes` contains the size of each statement's result. */
+  function openMeasured(t: TestContext): { storage: PostgresStorage; resultBytes: number[] } {
+    const pool = cluster.pool(t);
+    const resultBytes: number[] = [];
+    const query: PostgresPool['query'] = async (statement) => {
+      const result = await pool.query<Record<string, string | null>>(statement);
+      resultBytes.push(Buffer.byteLength(result.rows.flatMap((row) => Object.values(row)).join('')));
+      return result;
+    };
+    return { storage: new PostgresStorage({ pool: { query }, table: cluster.newTable() }), resultBytes };
+  }
+
+  // A result is held in memory before its pages are built.
+  it('read at most 2 MiB for several pages, however long the names are', async (t) => {
+    const nameOf = (n: number): string => String(n % 10).repeat(n < 3 ? 20 : 8000);
+    const { storage, resultBytes } = openMeasured(t);
+    const counts = { ada: 60, bob: 60, eve: 3 };
+    for (const [user, count] of Object.entries(counts)) {
+      await storage.commit(Array.from({ length: count }, (_, n) => create(n, user, nameOf(n))));
+    }
+    const users = ['eve', ...Array.from({ length: 39 }, (_, n) => (n % 2 === 0 ? 'ada' : 'bob'))];
+    const pages = await storage.listPages(users.map((user) => ({ user, after: undefined, limit: 25 })));
+    for (const [n, { json, hasMore }] of pages.entries()) {
+      const count = users[n] === 'eve' ? 3 : 25;
+      assert.deepEqual(
+        (JSON.parse(json) as { name: string }[]).map(({ name }) => name),
+        Array.from({ length: count }, (_, at) => nameOf(at)),
+      );
+      assert.equal(hasMore, count === 25);
+    }
+    for (const bytes of resultBytes) assert.ok(bytes <= 2 * 1024 * 1024, `${bytes} bytes`);
+  });
+
+  it('read about one page for list and scan, however long the names are', async (t) => {
+    const { storage, resultBytes } = openMeasured(t);
+    await storage.commit(Array.from({ length: 60 }, (_, id) => create(id, 'ada', 'x'.repeat(40_000))));
+    assert.equal((await storage.list('ada', everything)).plants.length, 6);
+    assert.equal((await scanAll(storage)).length, 60);
+    for (const bytes of resultBytes) assert.ok(bytes < 350_000, `${bytes} bytes`);
+  });
+});
+
+/** A prepared statement of a session, and how often PostgreSQL has planned it. */
+interface Prepared {
+  readonly name: string;
+  readonly statement: string;
+  readonly generic: number;
+  readonly custom: number;
+  /** The plan that PostgreSQL keeps. */
+  readonly plan: string;
+}
+
+describe('prepared statements of a PostgresStorage', () => {
+  let pool: Pool;
+  let storage: PostgresStorage;
+  let table: string;
+
+  /** Opens a storage and creates its table. With only one connection, a test can inspect the session. */
+  async function open(t: TestContext): Promise<void> {
+    pool = cluster.pool(t, { max: 1 });
+    table = cluster.newTable();
+    storage = new PostgresStorage({ pool, table });
+    await storage.commit([]);
+  }
+
+  /** Uses the storage in every way that a service does. Deletes all plants that it creates. */
+  async function useAll(): Promise<void> {
+    for (const write of [create, remove]) {
+      await storage.commit([write(1, 'eve')]);
+      await storage.commit([write(2, 'eve'), write(3, 'eve')]);
+    }
+    await storage.commit([remove(2, 'eve'), create(1, 'eve')]);
+    await storage.commit([remove(1, 'eve')]);
+    for (const limit of [1, 20, 300]) {
+      const page = { user: 'ada', after: undefined, limit };
+      await storage.listPages([page]);
+      await storage.listPages([page, { ...page, user: 'bob' }]);
+      await storage.list('ada', page);
+    }
+  }
+
+  async function prepared(): Promise<Prepared[]> {
+    const { rows } = await pool.query<Prepared & { nulls: string }>(`SELECT name, statement,
+      generic_plans::integer AS generic, custom_plans::integer AS custom,
+      array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',') AS nulls
+      FROM pg_prepared_statements`);
+    const found: Prepared[] = [];
+    for (const { nulls, ...each } of rows) {
+      const explained = await pool.query<object>(`EXPLAIN (FORMAT JSON) EXECUTE "${each.name}"(${nulls})`);
+      found.push({ ...each, plan: JSON.stringify(explained.rows) });
+    }
+    return found;
+  }
+
+  // Planning each execution again doubles the CPU time in the database, which is harder to scale than the servers.
+  it('keep plans that use the index', async (t) => {
+    await open(t);
+    await cluster.query(`INSERT INTO "${table}" SELECT 'user ' || u, n, 'Fern ' || n, 'indoor'
+      FROM generate_series(1, 2) AS u, generate_series(1, 100000) AS n`);
+    await cluster.query(`ANALYZE "${table}"`);
+    // The storage first uses its statements for a small table.
+    for (let n = 0; n < 50; n++) await useAll();
+    const kept = (await prepared()).filter(({ generic, custom }) => generic + custom >= 20);
+    assert.ok(kept.length > 0);
+    for (const { custom, plan, statement } of kept) {
+      // PostgreSQL plans the first five executions.
+      assert.equal(custom, 5, statement);
+      assert.doesNotMatch(plan, /Seq Scan/, statement);
+      // At an estimated cost of 100,000 (`jit_above_cost`), JIT compilation would take longer than the statement.
+      const [, cost] = /"Total Cost":([\d.]+)/.exec(plan) ?? [];
+      assert.ok(Number(cost) < 50_000, `${cost}: ${statement}`);
+    }
+  });
+
+  // A new service would read its whole table for each request until PostgreSQL analyzes the table.
+  it('are replaced when a table has grown that was empty when they were planned', async (t) => {
+    await open(t);
+    await cluster.query(`ALTER TABLE "${table}" SET (autovacuum_enabled = false)`);
+    await cluster.query(`VACUUM ANALYZE "${table}"`);
+    for (let n = 0; n < 10; n++) await useAll();
+    const forEmpty = (await prepared()).filter(({ plan }) => plan.includes('Seq Scan')).map(({ name }) => name);
+    assert.ok(forEmpty.length > 0, 'The test must start with plans for an empty table.');
+    const sum = 'SELECT sum(generic_plans + custom_plans) FROM pg_prepared_statements WHERE name = ANY($1)';
+    const executions = async (): Promise<object[]> => (await pool.query<object>(sum, [forEmpty])).rows;
+    await cluster.query(`INSERT INTO "${table}" SELECT 'ada', n, 'Fern' FROM generate_series(1, 50000) AS n`);
+    await eventually(async () => {
+      const before = await executions();
+      await useAll();
+      assert.deepEqual(await executions(), before);
+    });
+    const others = (await prepared()).filter(({ name }) => !forEmpty.includes(name));
+    for (const { plan, statement } of others) assert.doesNotMatch(plan, /Seq Scan/, statement);
+  });
+
+  it('are no longer used after a connection pooler has lost one', async (t) => {
+    await open(t);
+    await useAll();
+    assert.notDeepEqual(await prepared(), []);
+    await pool.query('DEALLOCATE ALL');
+    await useAll();
+    await pool.query('DEALLOCATE ALL');
+    await useAll();
+    assert.deepEqual(await prepared(), []);
   });
 });
