@@ -24,14 +24,14 @@ for (const commitThread of [false, true]) {
       execute(path, `CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${condition} BEGIN ${failure}; END`);
     },
   });
-
-  describe(`two servers over one file, each with a ${name}`, () => {
-    testTwoServers(async (t) => {
-      const path = await newPath(t);
-      return () => new SqliteStorage(path, { commitThread });
-    });
-  });
 }
+
+describe('two servers over one file, each with a SqliteStorage with a commit thread', () => {
+  testTwoServers(async (t) => {
+    const path = await newPath(t);
+    return () => new SqliteStorage(path, { commitThread: true });
+  });
+});
 
 describe('dataVersion of a SqliteStorage', () => {
   it('does not change when the storage itself commits', async (t) => {
