@@ -1,68 +1,66 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PageCache } from '../../src/core/page-cache.ts';
+import { setImmediate } from 'node:timers/promises';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { create } from '../support/writes.ts';
 
-const text = 'x'.repeat(1000);
-/** The size that the cache counts for a page with this text. */
-const pageSize = 1000 + 256;
-/** The size that the cache counts for a user whose name has three letters. */
-const userSize = 3 + 256;
+/** What each page and each user count in addition to their text. */
+const overhead = 256;
+const name = 'x'.repeat(1000);
+const pageSize = `[{"name":"${name}"}]`.length + overhead;
+const emptySize = '[]'.length + overhead;
 
-interface TestCache {
-  readonly cache: PageCache;
-  readonly version: { now: number };
-  readonly add: (user: string, json?: string, limit?: number) => void;
-  /** Returns the JSON of a cached page, or `undefined` if the page is not cached. */
-  readonly find: (user: string, limit?: number) => string | undefined;
-}
-
-function openCache(maxText = 100_000): TestCache {
-  const version = { now: 1 };
-  const cache = new PageCache({ maxText, dataVersion: () => version.now });
-  return {
-    cache,
-    version,
-    add: (user, json = text, limit = 10) => {
-      cache.add({ user, after: undefined, limit }, { json, count: 1, last: 1n, hasMore: false });
-    },
-    find: (user, limit = 10) => cache.get({ user, after: undefined, limit })?.json,
+/** Opens a store whose cache has room for this many characters. */
+function open(characters: number) {
+  const storage = new MemoryStorage();
+  const list = storage.list.bind(storage);
+  let reads = 0;
+  storage.list = async (user, range) => {
+    reads++;
+    await setImmediate();
+    return list(user, range);
   };
+  const version = { now: 1 };
+  storage.dataVersion = () => version.now;
+  const store = new PlantStore({ storage, maxCacheBytes: 2 * characters });
+  /** Lists a user's first page, and returns whether the page was cached. */
+  const isCached = async (user: string, limit = 1): Promise<boolean> => {
+    const before = reads;
+    await store.listPageJson(user, { limit });
+    return reads === before;
+  };
+  return { storage, store, version, isCached };
 }
 
-describe('PageCache', () => {
-  it('evicts the pages of the least recently used user, but only when not all pages fit', () => {
-    const { add, find } = openCache(3 * (userSize + pageSize));
-    // A page that is added again is counted only once.
-    for (const user of ['ada', 'ada', 'bob', 'eve']) add(user);
-    assert.equal(find('ada'), text);
-    add('joe');
-    assert.deepEqual(
-      ['ada', 'bob', 'eve', 'joe'].map((user) => find(user)),
-      [text, undefined, text, text],
-    );
-  });
+describe('maxCacheBytes', () => {
+  it('evicts the pages of the least recently used user, but only when not all pages fit', async () => {
+    const { storage, store, version, isCached } = open(3 * ('ada'.length + overhead + pageSize));
+    await storage.commit(['ada', 'bob', 'eve', 'joe'].map((user) => create(1, user, name)));
+    // A page that is read twice at the same time is counted once.
+    await Promise.all([isCached('ada'), setImmediate().then(() => isCached('ada'))]);
+    for (const user of ['bob', 'eve']) assert.equal(await isCached(user), false);
+    assert.equal(await isCached('ada'), true);
+    assert.equal(await isCached('joe'), false);
+    for (const user of ['ada', 'eve', 'joe']) assert.equal(await isCached(user), true, user);
+    assert.equal(await isCached('bob'), false);
 
-  it('counts the size of empty pages, and counts the name of a user once for all pages of the user', () => {
-    const users = Array.from({ length: 100 }, (_, n) => `${n}`.padStart(255, 'x'));
-    for (const limits of [[1], [1, 2, 3]]) {
-      const { add, find } = openCache(10 * (255 + 256 + 256 * limits.length));
-      for (const user of users) for (const limit of limits) add(user, '', limit);
-      assert.equal(users.filter((user) => find(user, 1) !== undefined).length, 10);
+    // The space of pages that were removed after a write or a commit of another process is used again.
+    for (let n = 0; n < 10; n++) {
+      if (n < 5) version.now++;
+      else await store.deletePlant('bob', 2);
+      assert.equal(await isCached('bob'), false);
     }
+    for (const user of ['ada', 'eve']) assert.equal(await isCached(user), false, user);
+    for (const user of ['ada', 'bob', 'eve']) assert.equal(await isCached(user), true, user);
   });
 
-  it('reuses the space of pages that were removed after a write or a version change', () => {
-    for (const isWrite of [true, false]) {
-      const { cache, version, add, find } = openCache(2 * (userSize + pageSize));
-      for (let n = 0; n < 10; n++) {
-        add('ada');
-        if (isWrite) cache.forget('ada');
-        else version.now++;
-        cache.checkVersion();
-        assert.equal(find('ada'), undefined);
-      }
-      for (const user of ['ada', 'bob']) add(user);
-      for (const user of ['ada', 'bob']) assert.equal(find(user), text);
+  it('counts the size of empty pages, and counts the name of a user once for all pages of the user', async () => {
+    const users = Array.from({ length: 30 }, (_, n) => `${n}`.padStart(255, 'x'));
+    for (const limits of [[1], [1, 2, 3]]) {
+      const { isCached } = open(10 * (255 + overhead + limits.length * emptySize));
+      for (const user of users) for (const limit of limits) await isCached(user, limit);
+      for (const user of users.slice(-10)) assert.equal(await isCached(user), true);
+      assert.equal(await isCached(users.at(-11) ?? ''), false);
     }
   });
 });
