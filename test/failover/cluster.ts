@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { ownedFolder } from '../support/postgres-binaries.ts';
 import { poolOf } from '../support/postgres.ts';
 import { signalTree } from '../support/process-tree.ts';
+import { runSuccessfully } from '../support/run-program.ts';
 import { CleanUp } from '../support/temporary-folder.ts';
 import { LoggedProcess } from './logged-process.ts';
 
@@ -16,14 +17,10 @@ export interface Machine {
   readonly address: string;
   readonly etcd: LoggedProcess;
   readonly patroni: LoggedProcess;
+  /** The path of Patroni's configuration file. */
+  readonly configuration: string;
   /** The data folder of PostgreSQL. */
   readonly data: string;
-}
-
-/** An HAProxy process, and the connection string of the Plant Store server that uses it. */
-interface Proxy {
-  readonly process: LoggedProcess;
-  readonly storage: string;
 }
 
 /** A member of the cluster as Patroni's `GET /cluster` shows it. */
@@ -40,7 +37,6 @@ const proxyAddresses = { haproxy1: '127.77.0.1', haproxy2: '127.77.0.2' };
 const setUpMs = 120_000;
 /** How long Patroni may take to apply a setting. On the page, Patroni's `loop_wait` is 10 seconds. */
 const reloadMs = 30_000;
-/** The pause before each request for the cluster's state. */
 const pollMs = 300;
 
 /** Sends a signal to a machine's PostgreSQL and Patroni. SIGSTOP pauses both, as if the machine were paused. */
@@ -54,29 +50,14 @@ export function signalDatabase({ patroni, data }: Machine, signal: 'SIGKILL' | '
   }
 }
 
-/** Kills PostgreSQL and Patroni at the same time. */
 export async function killDatabase(machine: Machine): Promise<void> {
   signalDatabase(machine, 'SIGKILL');
   await machine.patroni.kill();
 }
 
-/** Sends a request that changes the cluster to a machine's Patroni. */
-export async function requestPatroni(
-  { address }: Machine,
-  method: string,
-  path: string,
-  body: object,
-  withinMs = 10_000,
-): Promise<void> {
-  const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa('patroni:api-secret')}` };
-  const signal = AbortSignal.timeout(withinMs);
-  const response = await fetch(`http://${address}:8008${path}`, {
-    method,
-    headers,
-    body: JSON.stringify(body),
-    signal,
-  });
-  if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+/** Runs a command of patronictl without its questions. Returns its output. */
+export function runPatronictl({ configuration }: Machine, command: string, ...options: string[]): Promise<string> {
+  return runSuccessfully('patronictl', ['-c', configuration, command, 'garden', '--force', ...options]);
 }
 
 /** Runs a statement as the superuser. Returns the column `value` of the first row. */
@@ -88,8 +69,7 @@ async function query({ address }: Machine, statement: string): Promise<unknown> 
 
 /**
  * Copies a file of `deploy/high-availability` to a folder, and replaces what depends on the machine. Turns off the
- * watchdog, because this test cannot use one. Removes the HAProxy settings that require root privileges. Returns the
- * path of the copy.
+ * watchdog, which this test cannot use, and removes the HAProxy settings that require root. Returns the copy's path.
  */
 async function copyConfiguration(file: string, folder: string, replacements: Record<string, string>): Promise<string> {
   let text = (await readDocument(`deploy/high-availability/${file}`))
@@ -104,65 +84,57 @@ async function copyConfiguration(file: string, folder: string, replacements: Rec
   return path;
 }
 
+async function createMachine(name: string, address: string, folder: string, programs: string): Promise<Machine> {
+  const data = join(folder, 'data');
+  const replacements = {
+    MACHINE: name,
+    ADDRESS: address,
+    '/var/lib/etcd/garden': join(folder, 'etcd-data'),
+    '/var/lib/postgresql/15/garden': data,
+    '/usr/lib/postgresql/15/bin': programs,
+    '/var/run/postgresql': folder,
+  };
+  const environment = await copyConfiguration('etcd', folder, replacements);
+  const etcd = new LoggedProcess(folder, 'etcd', ['sh', '-c', `set -a; . ${environment}; exec etcd`]);
+  const configuration = await copyConfiguration('patroni.yml', folder, replacements);
+  const patroni = new LoggedProcess(folder, 'patroni', ['patroni', configuration]);
+  return { name, address, etcd, patroni, configuration, data };
+}
+
 /** The cluster in `docs/postgresql.md`, on the loopback interface. It has three machines and two proxies. */
 export class Cluster {
   readonly machines: Machine[] = [];
-  readonly proxies: Proxy[] = [];
-  readonly #folder: string;
-  readonly #postgres: string;
+  readonly proxies: LoggedProcess[] = [];
+  /** The connection strings of the Plant Store servers, one for each proxy. */
+  readonly urls: string[] = [];
 
   /**
-   * The configuration, the data and the logs of all programs are written to the empty folder `folder`. `postgres` is
-   * the folder of PostgreSQL's programs.
+   * Starts all programs in the order that the page specifies, and creates the role and the database. The configuration,
+   * the data and the logs are written to the empty folder `parent`. `programs` is the folder of PostgreSQL's programs.
    */
-  constructor(folder: string, postgres: string) {
-    this.#folder = folder;
-    this.#postgres = postgres;
-  }
-
-  /** Starts all programs in the order that the page specifies, and creates the role and the database. */
-  async start(): Promise<void> {
+  async start(parent: string, programs: string): Promise<void> {
     const page = await readDocument('docs/postgresql.md');
-    const storage = /DATABASE_URL='(.+)'/.exec(page)?.[1] ?? '';
-    for (const [name, address] of Object.entries(machineAddresses)) await this.#addMachine(name, address);
-    for (const [name, address] of Object.entries(proxyAddresses)) await this.#addProxy(name, address, storage);
+    const url = /DATABASE_URL='(.+)'/.exec(page)?.[1] ?? '';
+    for (const [name, address] of Object.entries(machineAddresses)) {
+      this.machines.push(await createMachine(name, address, await ownedFolder(join(parent, `${name}-`)), programs));
+    }
+    for (const [name, address] of Object.entries(proxyAddresses)) {
+      const folder = await ownedFolder(join(parent, `${name}-`));
+      const file = await copyConfiguration('haproxy.cfg', folder, { '127.0.0.1': address });
+      this.proxies.push(new LoggedProcess(folder, 'haproxy', ['haproxy', '-db', '-f', file]));
+      this.urls.push(url.replace('127.0.0.1', address));
+    }
     for (const { etcd } of this.machines) etcd.start();
     this.machines[0]?.patroni.start();
     await eventually(() => this.leader(), setUpMs);
     this.startPatroni();
     await this.whenHealthy(setUpMs);
-    for (const { process: proxy } of this.proxies) proxy.start();
+    for (const proxy of this.proxies) proxy.start();
     // Does not connect through HAProxy, because HAProxy considers all machines primaries before its first checks.
     const leader = await this.leader();
     for (const [statement] of page.matchAll(/^ +CREATE .+;$/gm)) await query(leader, statement);
   }
 
-  async #addMachine(name: string, address: string): Promise<void> {
-    const folder = await ownedFolder(join(this.#folder, `${name}-`));
-    const data = join(folder, 'data');
-    const replacements = {
-      MACHINE: name,
-      ADDRESS: address,
-      '/var/lib/etcd/garden': join(folder, 'etcd-data'),
-      '/var/lib/postgresql/15/garden': data,
-      '/usr/lib/postgresql/15/bin': this.#postgres,
-      '/var/run/postgresql': folder,
-    };
-    const environment = await copyConfiguration('etcd', folder, replacements);
-    const etcd = new LoggedProcess(folder, 'etcd', ['sh', '-c', `set -a; . ${environment}; exec etcd`]);
-    const file = await copyConfiguration('patroni.yml', folder, replacements);
-    const patroni = new LoggedProcess(folder, 'patroni', ['patroni', file]);
-    this.machines.push({ name, address, etcd, patroni, data });
-  }
-
-  async #addProxy(name: string, address: string, storage: string): Promise<void> {
-    const folder = await ownedFolder(join(this.#folder, `${name}-`));
-    const file = await copyConfiguration('haproxy.cfg', folder, { '127.0.0.1': address });
-    const process = new LoggedProcess(folder, 'haproxy', ['haproxy', '-db', '-f', file]);
-    this.proxies.push({ process, storage: storage.replace('127.0.0.1', address) });
-  }
-
-  /** Starts each Patroni that is not running. */
   startPatroni(): void {
     for (const { patroni } of this.machines) patroni.start();
   }
@@ -175,10 +147,7 @@ export class Cluster {
     return leader;
   }
 
-  /**
-   * Resolves when the cluster has a leader, a synchronous standby and another standby, all on the same timeline.
-   * Rejects after `withinMs` milliseconds.
-   */
+  /** Resolves when the cluster has a leader, a synchronous standby and another standby, all on the same timeline. */
   async whenHealthy(withinMs: number): Promise<void> {
     await eventually(async () => {
       const members = await this.#members();
@@ -194,17 +163,15 @@ export class Cluster {
   /** Makes all machines acknowledge a commit before a standby has it. */
   async acknowledgeEarly(): Promise<void> {
     const leader = await this.leader();
-    const settings = { postgresql: { parameters: { synchronous_commit: 'local' } } };
-    await requestPatroni(leader, 'PATCH', '/config', settings);
+    await runPatronictl(leader, 'edit-config', '--pg', 'synchronous_commit=local');
     await eventually(async () => {
       const current = await query(leader, "SELECT current_setting('synchronous_commit') AS value");
       if (current !== 'local') throw new Error('synchronous_commit has not changed.');
     }, reloadMs);
   }
 
-  /** Kills every process of the cluster. */
   async kill(): Promise<void> {
-    await Promise.all(this.proxies.map(({ process: proxy }) => proxy.kill()));
+    await Promise.all(this.proxies.map((proxy) => proxy.kill()));
     await Promise.all(this.machines.flatMap((machine) => [killDatabase(machine), machine.etcd.kill()]));
   }
 

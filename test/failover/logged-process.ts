@@ -9,10 +9,7 @@ export class LoggedProcess {
   readonly #spawn: () => ChildProcess;
   #child: ChildProcess | undefined;
 
-  /**
-   * Does not start the program. Its output is appended to a log with its name beside `folder`, its working directory
-   * and home directory.
-   */
+  /** `folder` is the working directory and the home directory. The output is appended to a log beside it. */
   constructor(folder: string, name: string, [program, ...args]: readonly [string, ...string[]]) {
     const env = { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C' };
     this.#spawn = () => {
@@ -23,7 +20,6 @@ export class LoggedProcess {
     };
   }
 
-  /** The process id, or `undefined` if the program is not running. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
@@ -36,7 +32,6 @@ export class LoggedProcess {
     });
   }
 
-  /** Kills the program, and resolves when the program has ended. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;

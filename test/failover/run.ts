@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,22 +12,26 @@ import { PlantModel } from '../support/plant-model.ts';
 import { describeMachine, table } from '../support/report.ts';
 import { CleanUp } from '../support/temporary-folder.ts';
 import { Cluster } from './cluster.ts';
-import { failoverMs, scenarios } from './scenarios.ts';
+import { scenarios } from './scenarios.ts';
 import type { Scenario } from './scenarios.ts';
 
 const quietMs = 3000;
 /** How many acknowledged writes show that the service is available again. */
 const enoughWrites = 200;
+/** How long a failover may take. On the page, Patroni's `ttl` is 30 seconds. */
+const failoverMs = 90_000;
 /** How long the cluster may take until it has a leader and two standbys again. */
 const recoveryMs = 120_000;
 
-/** The programs of a cluster, with the Debian packages that contain them. */
-const programs = [
-  ['etcd', 'etcd-server'],
-  ['haproxy', 'haproxy'],
-  ['patroni', 'patroni'],
-  ['postgres', 'postgresql'],
-] as const;
+function versionOf(program: string): string {
+  try {
+    const output = execFileSync(program, [program === 'haproxy' ? '-v' : '--version'], { encoding: 'utf8' });
+    return `${program} ${/\d+(\.\d+)+/.exec(output)?.[0] ?? ''}`;
+  } catch {
+    console.log(`Not run: ${program} is missing. Install etcd-server, haproxy, patroni and postgresql from Debian.`);
+    process.exit(2);
+  }
+}
 
 /** Runs a scenario while clients create and delete plants. Compares the plants when all members work again. */
 async function runScenario(scenario: Scenario, urls: readonly string[], token: string): Promise<string[]> {
@@ -60,10 +64,10 @@ async function runScenario(scenario: Scenario, urls: readonly string[], token: s
 }
 
 async function runAll(): Promise<void> {
-  await cluster.start();
+  await cluster.start(folder, postgres);
   const tokens = selected.map(({ name }) => issueToken(join(folder, 'tokens.json'), { user: name }).token);
-  const starting = cluster.proxies.map(({ storage }, n) =>
-    startServer(cleanUp, [], { cwd: folder, env: { PLANT_STORE_STORAGE: storage }, log: `server${n + 1}.log` }),
+  const starting = cluster.urls.map((url, n) =>
+    startServer(cleanUp, [], { cwd: folder, env: { PLANT_STORE_STORAGE: url }, log: `server${n + 1}.log` }),
   );
   const urls = (await Promise.all(starting)).map(({ url }) => url);
   for (const [index, scenario] of selected.entries()) {
@@ -80,18 +84,10 @@ if (selected.length === 0) {
 // Debian installs PostgreSQL and HAProxy in folders that are not on most users' PATH.
 const postgres = globSync('/usr/lib/postgresql/*/bin').sort().at(-1) ?? '';
 process.env['PATH'] = [process.env['PATH'], postgres, '/usr/sbin'].join(':');
-const versions = programs.map(([program]) => {
-  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
-  return /\d+(\.\d+)+/.exec(stdout)?.[0];
-});
-const missing = programs.filter((_, n) => versions[n] === undefined);
-if (missing.length > 0) {
-  console.log(`Not run: these Debian packages are missing: ${missing.map(([, name]) => name).join(' ')}`);
-  process.exit(2);
-}
+const versions = ['etcd', 'haproxy', 'patroni', 'postgres'].map(versionOf).join(', ');
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-failover-'));
 await chmod(folder, 0o755);
-const cluster = new Cluster(folder, postgres);
+const cluster = new Cluster();
 const rows: string[][] = [];
 const cleanUp = new CleanUp();
 cleanUp.after(() => cluster.kill());
@@ -107,8 +103,7 @@ try {
 }
 const titles = ['Failure', 'Acknowledged', 'Lost', 'Resurrected', 'Phantom', 'Wrong responses', 'Responses'];
 titles.push('Seconds without a success', 'Longest request, seconds');
-const shown = programs.map(([program], n) => `${program} ${versions[n] ?? ''}`).join(', ');
-console.log(`\n${describeMachine()}\n${shown}\n\n${table(titles, rows)}`);
+console.log(`\n${describeMachine()}\n${versions}\n\n${table(titles, rows)}`);
 if (process.exitCode === undefined) await rm(folder, { recursive: true });
 else console.log(`\nThe files are in ${folder}`);
 // Exits explicitly, because clients may still be waiting for responses after a failure.
