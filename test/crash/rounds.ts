@@ -27,9 +27,7 @@ export interface CrashOptions {
   readonly rounds: number;
 }
 
-/** The result of all rounds. */
 export interface CrashReport {
-  /** The number of acknowledged writes. */
   acknowledged: number;
   /** The number of writes without a response. These writes may or may not have taken effect. */
   unanswered: number;

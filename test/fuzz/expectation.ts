@@ -89,26 +89,24 @@ function performCreate(user: string, request: SentRequest, store: ReferenceStore
 
 /** Parses a NewPlant. Returns the integer of the error for any other body. */
 function parsePlant(bytes: Buffer): Plant | 40001 | 40002 {
-  const ids = new Map<unknown, string>();
-  const reviver = function (this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
-    if (key === 'id' && typeof value === 'number') ids.set(this, context?.source ?? '');
-    return value;
-  };
+  const exactId = (key: string, value: unknown, context?: { source?: string }): unknown =>
+    key === 'id' && typeof value === 'number' ? int64(integerText(context?.source ?? '')) : value;
   let root: unknown;
   try {
-    root = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), reviver);
+    root = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), exactId);
   } catch {
     return 40001;
   }
-  if (typeof root !== 'object' || root === null || Array.isArray(root)) return 40002;
-  const { name, tag } = root as Record<string, unknown>;
-  const source = ids.get(root) ?? '';
-  // The generated numbers with a fraction or an exponent are exact as doubles.
-  const isExact = /[.e]/i.test(source) && Number.isInteger(Number(source));
-  const id = int64(isExact ? String(BigInt(Number(source))) : source);
-  if (!ids.has(root) || id === undefined || !isText(name)) return 40002;
+  const { id, name, tag } = Object(root) as Record<string, unknown>;
+  if (typeof id !== 'bigint' || !isText(name)) return 40002;
   if (tag === undefined) return { id, name };
   return isText(tag) ? { id, name, tag } : 40002;
+}
+
+/** Converts `1e3` to `1000`. The generated numbers with a fraction or an exponent are exact as doubles. */
+function integerText(source: string): string {
+  const number = Number(source);
+  return /[.e]/i.test(source) && Number.isInteger(number) ? String(BigInt(number)) : source;
 }
 
 function int64(text: string): bigint | undefined {
