@@ -13,13 +13,10 @@ interface PgModule {
 }
 
 interface PgClient extends PostgresPool {
-  /** The process id of the backend, as the server reported it when the client connected. */
-  readonly processID: number;
   on(event: 'error', listener: () => void): unknown;
 }
 
-interface PgPool extends PostgresPool {
-  on(event: 'error', listener: (error: Error) => void): unknown;
+interface PgPool extends PgClient {
   end(): Promise<void>;
 }
 
@@ -30,16 +27,10 @@ interface PgPool extends PostgresPool {
 const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
 
 /**
- * Limits how long a backend continues to run after `query_timeout`. When this timeout expires, `pg` closes the
- * connection, but PostgreSQL does not notice the disconnect while a statement runs or waits for a lock.
- *
- * The settings are applied only to direct connections, because a connection pooler in transaction mode would also apply
- * them to its other clients. A pooler is recognized by the process id that it reports, which differs from the
- * backend's.
+ * When `query_timeout` expires, `pg` closes the connection. By default, PostgreSQL does not notice the disconnect while a
+ * statement runs or waits for a lock, so abandoned backends would accumulate.
  */
-const limitBackend = `SELECT set_config('client_connection_check_interval', '1000', false),
-    set_config('lock_timeout', coalesce(nullif(current_setting('lock_timeout'), '0'), $2), false)
-  WHERE pg_backend_pid() = $1::integer`;
+const checkConnection = "SET client_connection_check_interval = '1s'";
 
 /** A parsed connection string. */
 export interface PostgresLocation {
@@ -53,7 +44,6 @@ export interface PostgresLocation {
   readonly max: number;
   readonly schema: string | undefined;
   readonly table: string | undefined;
-  readonly queryTimeoutMs: number;
 }
 
 /**
@@ -77,8 +67,7 @@ export function parseConnectionString({ text, source }: Setting, variable: strin
   // `pg` also accepts strings that are not valid URLs, such as `postgres://ada@/garden?host=/run/postgresql`.
   const url = URL.parse(base);
   const place = `PostgreSQL at ${parameters.get('host') ?? url?.host ?? '?'}${url?.pathname ?? ''}${variable}`;
-  const queryTimeoutMs = Number(parameters.get('query_timeout')) || timeouts.query_timeout;
-  return { kind: 'postgres', place, source, connectionString, max, schema, table, queryTimeoutMs };
+  return { kind: 'postgres', place, source, connectionString, max, schema, table };
 }
 
 /**
@@ -87,16 +76,14 @@ export function parseConnectionString({ text, source }: Setting, variable: strin
  * @throws {UsageError} if `pg` is not installed, or if it rejects the connection string.
  */
 export function openPostgres(location: PostgresLocation, createTable: boolean): StorageAdapter {
-  const { source, connectionString, max, schema, table, queryTimeoutMs } = location;
+  const { source, connectionString, max, schema, table } = location;
   const { Client, Pool } = loadOptional('pg', source, (require) => require('pg') as PgModule);
-  // A statement stops waiting for a lock before `query_timeout`, so that its connection remains usable.
-  const lockTimeoutMs = Math.ceil(0.8 * queryTimeoutMs);
   // `pg` calls this function for each new connection, and closes the connection if the function fails. If the database
-  // rejects the settings, the connection is used without them.
+  // rejects the setting, the connection is used without it.
   const verify = callbackify(async (client: PgClient) => {
     // The pool listens for errors only after this function has finished.
     client.on('error', () => undefined);
-    await client.query({ text: limitBackend, values: [client.processID, lockTimeoutMs] }).catch((error: unknown) => {
+    await client.query({ text: checkConnection, values: [] }).catch((error: unknown) => {
       // Only errors from the database have a severity. Any other error means that the connection failed or timed out.
       if (!(error instanceof Error && 'severity' in error)) throw error;
     });
