@@ -66,7 +66,7 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
     process.stderr.write(help);
     return 2;
   }
-  if (['--version', '-v'].includes(name)) return print(`${version()}\n`);
+  if (['--version', '-v'].includes(name)) return print(`${version}\n`);
   if (['--help', '-h'].includes(name)) return print(help);
   const command = commands.get(name);
   if (command === undefined) {

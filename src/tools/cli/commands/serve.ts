@@ -161,7 +161,7 @@ export async function run(args: string[]): Promise<number> {
       ];
       process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
       // On a terminal, the text on standard output says the same.
-      const fields = { version: version(), url, adminUrl, storage: location.place };
+      const fields = { version, url, adminUrl, storage: location.place };
       if (config.log.format === 'json') log.info('listening', fields);
       void readiness.works();
       await signaled;
