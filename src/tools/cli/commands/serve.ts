@@ -101,6 +101,8 @@ function parse(args: string[]) {
   };
 }
 
+type Config = ReturnType<typeof parse>;
+
 function parseInteger({ text, source }: Setting, max: number): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
   throw new UsageError(`${source} must be 0 to ${max}, not '${text}'.`);
@@ -114,18 +116,15 @@ function parseWord<Word extends string>({ text, source }: Setting, words: readon
 
 export async function run(args: string[]): Promise<number> {
   const config = parse(args);
-  const { tokens, storage: location, docs, basePath, corsOrigin, trustedProxies } = config;
+  const { basePath, corsOrigin, trustedProxies } = config;
   const log = new Log(config.log);
-  const addDocs = docs === undefined ? undefined : createDocs(docs, basePath);
-  const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log));
-  const issueFirst = existsSync(tokens) ? undefined : prepareFirstToken(tokens);
-  let grants = issueFirst === undefined ? openGrants() : undefined;
-
-  const storage = await openStorage(location);
+  const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
+  const tokens = openTokens(config.tokens, log);
+  const storage = await openStorage(config.storage);
   const store = new PlantStore({ storage });
   const readiness = new Readiness(storage, log);
   const listener = createRequestListener(store, {
-    authenticate: (token) => authenticate(grants, token, log),
+    authenticate: tokens.authenticate,
     onError: (error, { requestId, method, path }) => {
       log.error(`${method} ${path} failed`, error, requestId);
     },
@@ -134,35 +133,18 @@ export async function run(args: string[]): Promise<number> {
     trustedProxies,
   });
   const server = createServerFor(addDocs?.(listener) ?? listener);
-  const adminServer = config.admin === undefined ? undefined : createAdminServer(server, readiness);
+  const adminServer = config.admin && createAdminServer(server, readiness);
   try {
     logEvents(server, log);
     const url = await listen(server, config.address);
     const adminUrl = adminServer && config.admin && (await listen(adminServer, config.admin, 'admin-'));
-    adminServer?.on('error', (error) => {
-      log.error('The admin port failed', error);
-      log.flush();
-      // A server without its admin port cannot be monitored.
-      process.exit(1);
-    });
     // The token is issued only after the server has started to listen. Otherwise, a failed startup, for example because
     // the port is in use, would leave behind a token that was never shown.
-    const first = issueFirst?.(reachableUrl(url));
-    grants ??= openGrants();
+    const first = tokens.issueFirst(reachableUrl(url));
     await interruptible(async (signal) => {
       const signaled = once(signal, 'abort');
-      // Supervisors and scripts wait for the line with the URL.
-      const lines = [
-        `Plant Store listening on ${url}`,
-        `Plants are stored in ${location.place}, and tokens in ${tokens}.`,
-        adminUrl && `Health and metrics: ${adminUrl}`,
-        docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
-        first,
-      ];
-      process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
-      // On a terminal, the text on standard output says the same.
-      const fields = { version, url, adminUrl, storage: location.place };
-      if (config.log.format === 'json') log.info('listening', fields);
+      announce(config, url, adminUrl, first);
+      log.info('listening', { version, url, adminUrl, storage: config.storage.place });
       void readiness.works();
       await signaled;
       log.info(`${String(signal.reason)}: stopping`);
@@ -170,11 +152,8 @@ export async function run(args: string[]): Promise<number> {
       await drainServer(server, { graceMs: drainGraceMs });
       return 0;
     });
-    setTimeout(() => {
-      log.info('stopped');
-      log.flush();
-      process.exit(0);
-    }, exitGraceMs).unref();
+    // A database that does not respond must not keep the process running.
+    setTimeout(exit, exitGraceMs, log).unref();
   } finally {
     // The server is still listening here only if the startup failed after the port was opened.
     if (server.listening) await drainServer(server, { graceMs: 0 });
@@ -183,18 +162,46 @@ export async function run(args: string[]): Promise<number> {
     adminServer?.closeAllConnections();
     log.flush();
   }
-  log.info('stopped');
-  log.flush();
-  return 0;
+  return exit(log);
 }
 
-/** Returns the caller that a token identifies. Logs why a token is rejected. */
-function authenticate(grants: TokenGrants | undefined, token: string, log: Log): Caller | null {
-  const found = grants?.find(token);
-  if (found === undefined) return null;
-  if ('caller' in found) return found.caller;
-  log.info(`A token was rejected: ${found.reason}`, { tokenId: found.tokenId });
-  return null;
+/** Opens the tokens file. If it is missing, every token is rejected until `issueFirst` creates it. */
+function openTokens(path: string, log: Log) {
+  const open = (): TokenGrants => new TokenGrants(path, log.error.bind(log));
+  const issue = existsSync(path) ? undefined : prepareFirstToken(path);
+  let grants = issue === undefined ? open() : undefined;
+  return {
+    authenticate: (token: string): Caller | null => {
+      const found = grants?.find(token);
+      if (found === undefined) return null;
+      if ('caller' in found) return found.caller;
+      log.info(`A token was rejected: ${found.reason}`, { tokenId: found.tokenId });
+      return null;
+    },
+    issueFirst: (url: string): string | undefined => {
+      const message = issue?.(url);
+      grants ??= open();
+      return message;
+    },
+  };
+}
+
+/** Supervisors and scripts wait for the line with the URL. */
+function announce({ storage, tokens, docs }: Config, url: string, adminUrl?: string, firstToken?: string): void {
+  const lines = [
+    `Plant Store listening on ${url}`,
+    `Plants are stored in ${storage.place}, and tokens in ${tokens}.`,
+    adminUrl && `Health and metrics: ${adminUrl}`,
+    docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
+    firstToken,
+  ];
+  process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
+}
+
+function exit(log: Log): never {
+  log.info('stopped');
+  log.flush();
+  process.exit(0);
 }
 
 function logEvents(server: Server, log: Log): void {
