@@ -14,7 +14,7 @@ import { TokenGrants } from '../../../tokens/grants.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
 import { asUsageError, parseCommandLine, UsageError } from '../command.ts';
-import { createDocs } from '../docs/find-page.ts';
+import { createDocs } from '../docs.ts';
 import { setting, settings } from '../environment.ts';
 import type { Setting, SettingName } from '../environment.ts';
 import { prepareFirstToken } from '../first-token.ts';

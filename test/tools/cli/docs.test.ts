@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startServer } from '../../../support/command-line.ts';
-import { startDocsService } from '../../../support/docs-service.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { startServer } from '../../support/command-line.ts';
+import { startDocsService } from '../../support/docs-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const files: [path: string, mediaType: string][] = [
   ['/docs', 'text/html; charset=utf-8'],

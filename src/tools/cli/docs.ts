@@ -1,10 +1,42 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
-import type { ServiceListener } from '../../../http/node/listener.ts';
-import { splitTarget } from '../../../http/routes.ts';
-import { loadOptional } from '../package.ts';
-import { contentSecurityPolicy, html, startScript } from './page.ts';
+import type { ServiceListener } from '../../http/node/listener.ts';
+import { splitTarget } from '../../http/routes.ts';
+import { loadOptional } from './package.ts';
+
+/** All URLs are relative, so that the page works even if a proxy removes a path prefix from requests. */
+const html = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Plant Store</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <noscript>This page requires JavaScript.</noscript>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`;
+
+/** Because `validatorUrl` is null, Swagger UI does not send the OpenAPI document to a validator on another host. */
+const startScript = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+`;
+
+/** Swagger UI 5.35.0 needs exactly these sources: the icons in its style sheet are data URLs. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
  * Returns a function that adds the documentation page to a listener. The page is Swagger UI at `/docs`, with or without
