@@ -13,8 +13,8 @@ import { copyDatabase } from './backup.ts';
 export const help = `Usage: plant-store restore BACKUP [--storage sqlite:FILE]
 
 Checks BACKUP, and replaces FILE with a copy of it. Stop all servers first: FILE
-must not be in use. The previous FILE is kept as FILE.before-restore, and its log
-as FILE.before-restore-wal.
+must not be in use. The previous FILE is kept as FILE.before-restore, and its
+log as FILE.before-restore-wal.
 
 Options:
   --storage sqlite:FILE   the file to replace (PLANT_STORE_STORAGE, else
