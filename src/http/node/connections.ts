@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** For the rest of the process. `plant-store serve` with a PostgreSQL pool needs some 50 file descriptors. */
 const reservedFiles = 64;
@@ -59,6 +60,16 @@ export function openConnections(server: Server): ReadonlyMap<Socket, unknown> {
 /** Returns the response that owns a connection, from a property that node:http does not document. */
 export function currentResponse(socket: object): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+}
+
+/**
+ * Sends the last data of a connection, and drains input for up to a second (RFC 9112 §9.6). Closing the connection
+ * immediately would cause a TCP reset, and the client might not receive the response.
+ */
+export function endAndDrain(socket: Duplex, data?: string): void {
+  socket.end(data);
+  socket.resume();
+  setTimeout(() => socket.destroy(), 1000).unref();
 }
 
 /**

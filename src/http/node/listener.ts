@@ -5,6 +5,7 @@ import { isTraced, requestChannel } from '../../core/trace.ts';
 import type { ServiceOptions } from '../options.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
+import { endAndDrain } from './connections.ts';
 import { NodeRequest, refusalOf } from './request.ts';
 import { sendAnswer } from './send.ts';
 
@@ -76,6 +77,12 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
   // A response that is already destroyed does not emit 'close'.
   if (response.destroyed) end();
   else response.on('close', end);
+  // node:http calls this method to close a connection, even if the client is still sending the body.
+  if (!message.complete) {
+    socket.destroySoon = () => {
+      endAndDrain(socket);
+    };
+  }
   try {
     const sending = sendAnswer(response, answer, message.method === 'HEAD');
     if (sending !== undefined) await sending;

@@ -9,7 +9,7 @@ import { checkIntegerOption, checkOptionNames } from '../../core/model/options.t
 import type { PlantStore } from '../../core/plant-store.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions } from '../options.ts';
-import { connectionLimit, currentResponse, evictConnections, openConnections } from './connections.ts';
+import { connectionLimit, currentResponse, endAndDrain, evictConnections, openConnections } from './connections.ts';
 import { createListener } from './listener.ts';
 
 /** The node:http options of the server. The limits are documented in docs/http-api.md. */
@@ -86,18 +86,13 @@ function clientErrorCode({ code }: NodeJS.ErrnoException): ErrorCode {
   return 'malformed_request';
 }
 
-/**
- * Sends an error response for input that node:http has rejected, and drains input for up to a second (RFC 9112 §9.6).
- * Closing the connection immediately would cause a TCP reset, and the client might not receive the response.
- */
+/** Sends an error response for input that node:http has rejected, and closes the connection. */
 function refuseConnection(socket: Duplex, code: ErrorCode): void {
   const { status } = errorTable[code];
   const body = errorBody(new HttpError(code));
   const headers = [...bodyHeaders(body), 'Connection', 'close'];
   const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`);
-  socket.resume();
-  setTimeout(() => socket.destroy(), 1000).unref();
+  endAndDrain(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`);
 }
 
 /**

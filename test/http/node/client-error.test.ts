@@ -104,6 +104,7 @@ describe('a connection receives its responses, is closed, and releases its permi
 describe('the response to a request that the server does not read completely', () => {
   const refused: [string, string, number][] = [
     ['a request without a token', post('', 8_000_000).replace('Authorization', 'X'), 401],
+    ['a request that closes the connection', post('', 8_000_000).replace('Host', 'Connection: close\r\nHost'), 400],
     ['a header that is too large', `GET /plants HTTP/1.1\r\n${head}X: `, 431],
     ['input that is not HTTP', 'garbage\r\n\r\n', 400],
   ];
