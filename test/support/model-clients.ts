@@ -24,10 +24,12 @@ export interface ModelClients {
    */
   readonly longest: { gapMs: number; requestMs: number };
   acknowledged(): number;
-  /** Resolves when `count` more writes have been acknowledged. Rejects after `withinMs` milliseconds. */
-  acknowledgeMore(count: number, withinMs: number): Promise<void>;
+  /** Resolves when `count` more writes have been acknowledged. Rejects after `withinMs` milliseconds, by default 20,000. */
+  acknowledgeMore(count: number, withinMs?: number): Promise<void>;
   /** Stops the clients after their current requests. */
   stop(): Promise<void>;
+  /** Stops the clients, and asserts that each server lists exactly the plants that the acknowledged writes left. */
+  assertNothingLost(servers?: readonly string[]): Promise<void>;
 }
 
 /** How many of the created plants are deleted, as a fraction. */
@@ -76,21 +78,32 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
   }
 
   const running = Promise.all(Array.from({ length: clients }, runClient));
+  const stop = async (): Promise<void> => {
+    isStopping = true;
+    await running;
+  };
   const acknowledged = (): number => (statuses.get(200) ?? 0) + (statuses.get(204) ?? 0);
   return {
     statuses,
     problems,
     longest,
     acknowledged,
-    acknowledgeMore: async (count, withinMs) => {
+    acknowledgeMore: async (count, withinMs = 20_000) => {
       const enough = acknowledged() + count;
       await eventually(() => {
         assert.ok(acknowledged() >= enough, JSON.stringify([...statuses]));
       }, withinMs);
     },
-    stop: async () => {
-      isStopping = true;
-      await running;
+    stop,
+    assertNothingLost: async (servers = urls) => {
+      await stop();
+      assert.deepEqual(problems, []);
+      assert.equal(statuses.get(0), undefined, 'Every request got a response.');
+      for (const url of servers) {
+        for (const [user, token] of tokens) {
+          assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
+        }
+      }
     },
   };
 }

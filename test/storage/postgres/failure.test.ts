@@ -8,7 +8,9 @@ import { concurrencyChecks } from '../../../src/testing/service/checks/concurren
 import { Client } from '../../../src/testing/service/client.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startPlantLoad } from '../../support/plant-load.ts';
+import { startModelClients } from '../../support/model-clients.ts';
+import type { ModelClients } from '../../support/model-clients.ts';
+import { PlantModel } from '../../support/plant-model.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { sendToOne, startService } from '../../support/service.ts';
 import type { Service } from '../../support/service.ts';
@@ -29,9 +31,18 @@ function startServices(t: TestContext, connectionString: string): Promise<Servic
   return Promise.all([start(), start()]);
 }
 
+/** Starts clients that create and delete plants through the services. The clients are stopped after the test. */
+function startLoad(t: TestContext, services: readonly Service[]): ModelClients {
+  const urls = services.map(({ url }) => url);
+  const tokens = new Map(['ada', 'bob'].map((user) => [user, user]));
+  const clients = startModelClients(new PlantModel(), { urls, tokens, clients: 16 });
+  t.after(() => clients.stop());
+  return clients;
+}
+
 describe('two services over one PostgreSQL database', () => {
   it('lose no acknowledged write when the database server is restarted, or killed and restarted, under load', async (t) => {
-    const load = startPlantLoad(t, await startServices(t, await cluster.makeDatabase()));
+    const load = startLoad(t, await startServices(t, await cluster.makeDatabase()));
     for (const end of [() => cluster.stop(), () => cluster.kill()]) {
       await load.acknowledgeMore(200);
       await end();
@@ -103,11 +114,11 @@ describe('a synchronous standby', () => {
 
   it('has every acknowledged write when the primary is killed and the standby is promoted', async (t) => {
     const proxy = await startTcpProxy(t, primary.port);
-    const load = startPlantLoad(t, await startServices(t, primary.url().replace(`:${primary.port}`, `:${proxy.port}`)));
+    const load = startLoad(t, await startServices(t, primary.url().replace(`:${primary.port}`, `:${proxy.port}`)));
     await load.acknowledgeMore(500);
     await primary.kill();
     await eventually(() => {
-      assert.ok((load.clients.statuses.get(503) ?? 0) > 0, 'No request failed while the primary was down.');
+      assert.ok((load.statuses.get(503) ?? 0) > 0, 'No request failed while the primary was down.');
     });
     await standby.promote();
     proxy.pointTo(standby.port);
