@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { it } from 'node:test';
 import type { StorageAdapter } from '../../src/index.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
-import { testService } from '../../src/testing.ts';
+import { concurrencyChecks } from '../../src/testing/service/checks/concurrency.ts';
+import { Client } from '../../src/testing/service/client.ts';
+import { namesIn } from './call.ts';
 import { poolOf } from './postgres.ts';
 import { sendToOne, startService } from './service.ts';
 import type { Service } from './service.ts';
@@ -20,17 +23,42 @@ export function postgresLocation(makeDatabase: () => Promise<string>): CreateLoc
 
 /** Tests two services over one location, each with its own storage. */
 export function testTwoServers(createLocation: CreateLocation): void {
-  let services: Service[] = [];
-  testService('each request is sent to a random server', {
-    url: async (t) => {
-      const open = await createLocation(t);
-      services = [await startService(t, { storage: open() }), await startService(t, { storage: open() })];
-      t.after(() => {
-        for (const { faults } of services) assert.deepEqual(faults, []);
-      });
-      return services[0]?.url ?? '';
-    },
-    tokens: { a: 'ada', b: 'bob', readOnly: 'ada-reads' },
-    fetch: (request) => sendToOne(services, request),
+  async function start(t: HasAfter): Promise<[Service, Service]> {
+    const open = await createLocation(t);
+    return [await startService(t, { storage: open() }), await startService(t, { storage: open() })];
+  }
+
+  it('list what the other server has acknowledged, even if the page is cached', async (t) => {
+    const services = await start(t);
+    for (let id = 1; id <= 20; id++) {
+      const body = JSON.stringify({ id, name: 'Fern' });
+      assert.equal((await services[(id % 2) as 0 | 1].call('POST', '/plants', { body })).status, 200);
+      for (const { call } of services) assert.equal(namesIn(await call('GET', '/plants')).length, id);
+    }
   });
+
+  it('are linearizable if each request is sent to a random server', async (t) => {
+    const services = await start(t);
+    await checkLinearizable(services);
+    for (const { faults } of services) assert.deepEqual(faults, []);
+  });
+}
+
+/**
+ * Sends concurrent requests, each to a random service, and checks that the responses are linearizable. Returns how many
+ * responses had the status 503.
+ */
+export async function checkLinearizable(services: readonly Service[]): Promise<number> {
+  let failures = 0;
+  const client = new Client({
+    tokens: { a: 'ada', b: 'bob' },
+    fetch: async (request) => {
+      const response = await sendToOne(services, request);
+      if (response.status === 503) failures++;
+      return response;
+    },
+  });
+  client.baseUrl = services[0]?.url ?? '';
+  await Promise.all(Object.values(concurrencyChecks).map((check) => check(client, client.newPlant())));
+  return failures;
 }
