@@ -4,20 +4,15 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { evalArgs, runProgram, runSuccessfully } from '../../../support/run-program.ts';
 import { sourceUrl, tsx } from '../../../support/sources.ts';
-import { slowSql } from '../../../support/sqlite-file.ts';
+import { execute, slowSql } from '../../../support/sqlite-file.ts';
+import { createAll } from '../../../support/stored-plants.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const slowTrigger = `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = 2 BEGIN ${slowSql}; END`;
-
-/** The programs and their output. Each program can call `create` with an id. */
+/** The programs and their output. Each program can call `create` with an id. The creation of plant 2 is slow. */
 const programs: readonly [title: string, code: string, output: string][] = [
-  ['ends when the thread is idle', `await create(1n); await create(2n); console.log('done');`, 'done\n'],
   [
-    'does not end during a commit',
-    `const database = new DatabaseSync('plants.db');
-     database.exec('${slowTrigger}');
-     database.close();
-     void create(1n).then((outcomes) => console.log('first', outcomes[0]));
+    'does not end during a commit, and ends when the thread is idle',
+    `void create(1n).then((outcomes) => console.log('first', outcomes[0]));
      void create(2n).then((outcomes) => console.log('second', outcomes[0]));`,
     'first true\nsecond true\n',
   ],
@@ -33,8 +28,11 @@ describe('process with a commit thread', () => {
   for (const [title, code, output] of programs) {
     it(`${title}, and warns at most once that node:sqlite is experimental`, async (t) => {
       const cwd = await temporaryFolder(t);
+      await createAll(join(cwd, 'plants.db'), []);
+      const slow = `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = 2 BEGIN ${slowSql}; END`;
+      execute(join(cwd, 'plants.db'), slow);
+      // Threads have the arguments of the process, and do not accept those of `evalArgs`.
       const text = `
-        import { DatabaseSync } from 'node:sqlite';
         import { SqliteStorage } from '${sourceUrl('storage/sqlite/sqlite-storage.ts')}';
         const storage = new SqliteStorage('plants.db', { commitThread: true });
         const create = (id) => storage.commit([{ kind: 'create', user: 'ada', plant: { id, name: 'Fern' } }]);
