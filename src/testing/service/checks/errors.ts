@@ -2,7 +2,7 @@ import { newPlantJson } from '../client.ts';
 import type { NewPlant } from '../client.ts';
 import { expect, expectError, expectMine, expectStatus, inTurn } from '../expect.ts';
 import type { Check, Checks } from '../expect.ts';
-import { failures } from './failures.ts';
+import { failures, unknownToken } from './failures.ts';
 
 /** A request body that is neither JSON nor declared as JSON. */
 const garbage = { body: 'x', headers: { 'content-type': 'text/plain' } };
@@ -78,6 +78,10 @@ export const createFailureChecks: Checks = {
   },
 };
 
+/** A source file with a line number, as in the stack traces of many languages, or an absolute path of the server. */
+const fileOfServer =
+  /\.(?:[cm]?[jt]s|py|rb|go|java|kt|php|cs|rs|exs?)(?::|\(|\\?", )(?:line )?\d|\/(?:etc|home|opt|root|srv|tmp|usr|var)\//;
+
 export const errorChecks: Checks = {
   'error-body MUST send an Error with an integer of status × 100 + n with every error': (c) =>
     inTurn(Object.values(failures), async (fail) => {
@@ -86,6 +90,15 @@ export const errorChecks: Checks = {
       const isDerived = Math.floor(integer / 100) === sent.status;
       expect(isDerived, sent, `an error from ${sent.status}00 to ${sent.status}99`);
     }),
+  'error-no-leak MUST NOT show a token, a stack trace or a path of the server in an error': (c) => {
+    // A short token might be a word of the message.
+    const tokens = [unknownToken.replace('Bearer ', ''), c.tokens.a, c.tokens.b].filter(({ length }) => length >= 16);
+    return inTurn(Object.values(failures), async (fail) => {
+      const sent = await fail(c.a, c.newPlant(), c);
+      expect(!tokens.some((token) => sent.text.includes(token)), sent, 'a body without the token');
+      expect(!fileOfServer.test(sent.text), sent, 'a body without a stack trace or a path of the server');
+    });
+  },
   'error-unknown-path MUST respond to an unknown path with 404': ({ a }) =>
     inTurn(['/', '/plants/', '/Plants', '/plants/1/2', '/plant', '/openapi'], (target) =>
       expectError(a.send(`GET ${target}`), 404),

@@ -1,10 +1,14 @@
-import { error, onCredentials, onHeader, onMethod } from './fault.ts';
+import { error, onCredentials, onError, onHeader, onMethod } from './fault.ts';
 import { onRequest, onResponse, onStatus, onTarget, onText } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
 /** Alters the `WWW-Authenticate` header of responses with this status. */
 function onChallenge(status: number, challenge: string): Break {
   return onStatus(status, { headers: { 'www-authenticate': challenge } });
+}
+
+function leak(message: string): string {
+  return JSON.stringify({ error: 40001, message });
 }
 
 /** Servers with faults in credentials, the order of checks, errors, methods, headers or the OpenAPI document. */
@@ -29,6 +33,12 @@ export const brokenProtocols: BrokenServers = {
   ),
   'error-body sends the integer of an error as a string': onText(/^\{"error":(\d+)/, '{"error":"$1"'),
   'error-body numbers errors freely': onText(/^\{"error":\d+/, '{"error":7'),
+  'error-no-leak repeats the credentials in an error': onResponse(({ status }, { headers }) =>
+    status < 400 ? {} : { text: JSON.stringify({ error: status * 100 + 1, message: headers['authorization'] ?? '' }) },
+  ),
+  'error-no-leak shows a stack trace of Node.js': onError(40001, { text: leak('at f (file:///app/dist/main.js:7:9)') }),
+  'error-no-leak shows a stack trace of Python': onError(40002, { text: leak('File "app.py", line 7') }),
+  'error-no-leak shows the path of the database': onError(40003, { text: leak('open /var/lib/plants.db') }),
   'error-integers numbers some errors differently': onText(/^\{"error":40402/, '{"error":40499'),
   'error-unknown-path serves any path': onTarget(/^\/plants\/$/, '/plants'),
   'method-405 responds with 404 to an unsupported method': onStatus(405, { status: 404, text: error(40401) }),
