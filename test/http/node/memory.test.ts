@@ -51,7 +51,7 @@ async function grownBytes(
   return { heap: Number(heap) / connections, external: Number(external) / connections };
 }
 
-describe('the memory of a connection', () => {
+describe('the memory of a connection', { concurrency: true }, () => {
   it('is small while its header is incomplete, even if the header consists of thousands of fields', async (t) => {
     const header = `GET /plants HTTP/1.1\r\nHost: x\r\n${'ab:cd\r\n'.repeat(2000)}`;
     const { heap, external } = await grownBytes(t, 0, (connection) => {

@@ -12,7 +12,7 @@ import type { Break, Send } from './broken-servers/fault.ts';
 
 // The timeout of a request. The default takes too long for this test.
 const timeout = AbortSignal.timeout.bind(AbortSignal);
-AbortSignal.timeout = () => timeout(1000);
+AbortSignal.timeout = () => timeout(500);
 
 const tokens = { a: 'ada', b: 'bob', readOnly: 'ada-reads' };
 
@@ -52,7 +52,7 @@ const useless = {
   'a 400': () => Response.json({}, { status: 400, headers: { 'content-length': '7' } }),
   'a 204': () => new Response(null, { status: 204 }),
   'a 500 with the token': () => new Response('The token is ada.', { status: 500 }),
-  'no response': () => sleep(1300, new Response()),
+  'no response': () => sleep(700, new Response()),
 };
 for (const [name, respond] of Object.entries(useless)) {
   let count = 0;

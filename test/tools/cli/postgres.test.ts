@@ -51,7 +51,7 @@ describe('openStorage, with a connection string', () => {
   });
 });
 
-const max = 4;
+const max = 2;
 
 /** Opens a store as `serve` does, and creates a plant in the store. */
 async function openStore(t: TestContext, url: string, parameters: string): Promise<PlantStore> {
@@ -75,7 +75,7 @@ describe('statements that are abandoned after query_timeout', () => {
     const url = await cluster.makeDatabase();
     const store = await openStore(t, url, 'query_timeout=500');
     const busy = await lockTable(t, url);
-    for (let n = 0; n < 10; n++) {
+    for (let n = 0; n < 6; n++) {
       await assert.rejects(store.createPlant('ada', { id: 2, name: 'Moss' }), { code: 'storage_unavailable' });
     }
     const backends = await cluster.query("SELECT FROM pg_stat_activity WHERE application_name = 'garden'");

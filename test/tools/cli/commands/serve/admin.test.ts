@@ -124,9 +124,9 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     if (!hasProgram(t, 'prlimit')) return;
     const { server, adminUrl, create, call, tokens, tokenId } = await start(t, [], { maxOpenFiles: 128 });
     // Each connection sends an incomplete header, so that the server does not close the connection as idle.
+    const connections: RawConnection[] = [];
     for (let n = 0; n < 200; n++) {
-      const connection = await RawConnection.open(t, server.port);
-      connection.send('GET /plants HTTP/1.1\r\n');
+      connections.push(await RawConnection.open(t, server.port, 'GET /plants HTTP/1.1\r\n'));
     }
     const metrics = await eventually(async () => {
       const [, text] = await get(`${adminUrl}/metrics`);
@@ -142,6 +142,8 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     await eventually(async () => {
       assert.equal((await call('GET', '/plants')).status, 401);
     });
+    // The server would wait eight seconds for the rest of the headers.
+    for (const { socket } of connections) socket.destroy();
     assert.equal(await server.stop(), 0);
     assert.match(server.stderr(), /at most 64 connections/);
     assert.doesNotMatch(server.stderr(), /EMFILE|cannot be used/);
