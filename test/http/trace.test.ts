@@ -3,7 +3,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, it } from 'node:test';
 import type { RequestMessage } from '../../src/http.ts';
-import { clientOf, requestIdOf, traceparentOf } from '../../src/http/trace.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
 import { begin, listRequest, post, RawConnection } from '../support/raw-http.ts';
@@ -48,23 +47,53 @@ describe('tracing channel plant-store:request', () => {
     }
   });
 
-  it("receives the request id, the traceparent, the token id and the client's address", async (t) => {
-    const authenticate = (): { user: string; tokenId: string } => ({ user: 'ada', tokenId: 'laptop' });
-    const { call } = await startService(t, { authenticate, trustedProxies: 2 });
+  it('receives the request id and the traceparent that the client sent, if they are valid', async (t) => {
+    const { call } = await startService(t);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const headers = {
-      'x-request-id': 'order-7',
-      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-      'x-forwarded-for': '192.0.2.1, 192.0.2.2, 192.0.2.3',
-    };
-    const answered = await call('GET', '/plants', { headers });
-    assert.equal(answered.headers.get('x-request-id'), 'order-7');
-    const [message] = await received(messages, 1);
-    const { requestId, traceparent, tokenId, client } = message ?? assert.fail();
+    const send = async (headers: Record<string, string>): Promise<string> =>
+      (await call('GET', '/plants', { headers })).headers.get('x-request-id') ?? '';
+    for (const id of ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"]) {
+      assert.equal(await send({ 'x-request-id': id }), id);
+    }
+    const made = new Set<string>();
+    for (const id of ['', 'x'.repeat(129), 'a b', 'a"b', 'a\\b', 'café']) made.add(await send({ 'x-request-id': id }));
+    assert.equal(made.size, 6);
+    for (const id of made) assert.match(id, /^[\w-]{12}-[\da-z]+$/);
     assert.deepEqual(
-      [requestId, traceparent, tokenId, client],
-      ['order-7', headers.traceparent, 'laptop', '192.0.2.2'],
+      (await received(messages, 9)).slice(3).map(({ requestId }) => requestId),
+      [...made],
     );
+
+    // W3C Trace Context §3.2.
+    const ids = '0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7';
+    const valid = [`00-${ids}-00`, `01-${ids}-01`, `fe-${ids}-01-more`];
+    const invalid = [
+      '',
+      `ff-${ids}-01`,
+      `00-${ids}-01-more`,
+      `01-${ids}-01more`,
+      `00-${ids.replace(/^\w+/, '0'.repeat(32))}-01`,
+    ];
+    messages.length = 0;
+    for (const traceparent of [...valid, ...invalid]) await send({ traceparent });
+    const seen = (await received(messages, 8)).flatMap(({ traceparent }) => traceparent ?? []);
+    assert.deepEqual(seen, valid);
+  });
+
+  it('receives the Nth address from the right for N trusted proxies, or the address of the connection', async (t) => {
+    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+    const forwarded: [trustedProxies: number, forwardedFor: string, client: string][] = [
+      [0, '192.0.2.1', '127.0.0.1'],
+      [1, '192.0.2.1,192.0.2.2 ', '192.0.2.2'],
+      [2, '192.0.2.1, 2001:db8::1, 192.0.2.3', '2001:db8::1'],
+      [3, '192.0.2.1, 192.0.2.2', '127.0.0.1'],
+      [1, '192.0.2.1:4711', '127.0.0.1'],
+    ];
+    for (const [n, [trustedProxies, forwardedFor, client]] of forwarded.entries()) {
+      const { call } = await startService(t, { trustedProxies });
+      await call('GET', '/plants', { headers: { 'x-forwarded-for': forwardedFor } });
+      assert.equal((await received(messages, n + 1)).at(-1)?.client, client, forwardedFor);
+    }
   });
 
   it('receives isComplete: false for a list if the client disconnects before its end', async (t) => {
@@ -140,51 +169,5 @@ describe('events of a request', () => {
     assert.deepEqual(seen[0], ['DELETE', '/plants/{id}', 'deletePlant', 0, 0, false]);
     assert.equal(seen[1], message);
     assert.equal(message?.status, 404);
-  });
-});
-
-/** Returns a request that has only one header. */
-const request = (name: string, value: string): { header: (name: string) => string | undefined } => ({
-  header: (asked) => (asked === name ? value : undefined),
-});
-
-describe('requestIdOf', () => {
-  it('returns the id that the client sent if this id is usable, otherwise a new unique id', () => {
-    for (const usable of ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"]) {
-      assert.equal(requestIdOf(request('x-request-id', usable)), usable);
-    }
-    const made = ['', 'x'.repeat(129), 'a b', 'a"b', 'a\\b', 'café'].map((id) =>
-      requestIdOf(request('x-request-id', id)),
-    );
-    for (const id of made) assert.match(id, /^[\w-]{12}-[\da-z]+$/);
-    assert.equal(new Set(made).size, made.length);
-  });
-});
-
-describe('traceparentOf', () => {
-  it('returns the traceparent if it is valid (W3C Trace Context §3.2), otherwise undefined', () => {
-    const ids = '0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7';
-    for (const valid of [`00-${ids}-00`, `01-${ids}-01`, `fe-${ids}-01-more`]) {
-      assert.equal(traceparentOf(request('traceparent', valid)), valid);
-    }
-    const noTrace = `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`;
-    for (const invalid of ['', `ff-${ids}-01`, `00-${ids}-01-more`, `01-${ids}-01more`, noTrace]) {
-      assert.equal(traceparentOf(request('traceparent', invalid)), undefined, invalid);
-    }
-  });
-});
-
-describe('clientOf', () => {
-  it("returns the Nth address from the right for N trusted proxies, otherwise the connection's address", () => {
-    for (const [trustedProxies, forwardedFor, client] of [
-      [0, '192.0.2.1', '127.0.0.1'],
-      [1, '192.0.2.1,192.0.2.2 ', '192.0.2.2'],
-      [2, '192.0.2.1, 2001:db8::1, 192.0.2.3', '2001:db8::1'],
-      [3, '192.0.2.1, 192.0.2.2', '127.0.0.1'],
-      [1, '192.0.2.1:4711', '127.0.0.1'],
-    ] as const) {
-      const { header } = request('x-forwarded-for', forwardedFor);
-      assert.equal(clientOf({ header, peerAddress: '127.0.0.1' }, trustedProxies), client, forwardedFor);
-    }
   });
 });
