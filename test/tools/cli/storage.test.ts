@@ -12,43 +12,18 @@ import { createAll, readAll, rowOfPlants } from '../../support/stored-plants.ts'
 import { makeReadOnly, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startTokenServer } from '../../support/token-server.ts';
-import { create } from '../../support/writes.ts';
 
-describe('openStorage', () => {
-  it('commits in a worker thread only for "sqlite:FILE?commitThread=true"', async (t) => {
-    const file = join(await temporaryFolder(t), 'plants.db');
-    let threads = 0;
-    const count = (): void => {
-      threads++;
-    };
-    process.on('worker', count);
-    t.after(() => process.off('worker', count));
-    for (const [parameters, expected] of [
-      ['', 0],
-      ['?commitThread=false', 0],
-      ['?commitThread=true', 1],
-    ] as const) {
-      const storage = await openStorage(
-        parseStorage({ text: `sqlite:${file}${parameters}`, source: '--storage' }, ['sqlite']),
-      );
-      await storage.commit([create(1)]);
-      await storage.close();
-      assert.equal(threads, expected, parameters);
-    }
-  });
-});
-
-describe('parseStorage', () => {
-  it('describes the file, or the host and the database, and the variable, but no password', async (t) => {
-    const file = join(await temporaryFolder(t), 'plants.db');
-    const placeOf = (text: string, source = '--storage'): string =>
-      parseStorage({ text, source }, ['sqlite', 'postgres']).place;
-    assert.equal(placeOf(`sqlite:${file}`), `the new file ${file}`);
-    await createAll(file, []);
-    assert.equal(placeOf(`sqlite:${file}?commitThread=true`), file);
-    const place = placeOf('postgres://ada:sesame@db.internal/garden?password=sesame', 'DATABASE_URL');
-    assert.equal(place, 'PostgreSQL at db.internal/garden (DATABASE_URL)');
-  });
+it('plant-store commits in a worker thread only for "sqlite:FILE?commitThread=true"', async (t) => {
+  const file = join(await temporaryFolder(t), 'plants.db');
+  let threads = 0;
+  const count = (): void => void threads++;
+  process.on('worker', count);
+  t.after(() => process.off('worker', count));
+  for (const [thread, expected] of Object.entries({ '': 0, '?commitThread=false': 0, '?commitThread=true': 1 })) {
+    const location = parseStorage({ text: `sqlite:${file}${thread}`, source: '--storage' }, ['sqlite']);
+    await (await openStorage(location)).close();
+    assert.equal(threads, expected, thread);
+  }
 });
 
 /** Commands, each with the file in its message. `$full` stands for a folder on a full disk. */

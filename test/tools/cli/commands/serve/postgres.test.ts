@@ -46,7 +46,10 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     await eventually(async () => {
       assert.equal(await cluster.connections(url), 0);
     });
-    assert.match(second.server.stdout(), /DATABASE_URL/);
+    const { host, pathname } = new URL(url);
+    const place = `PostgreSQL at ${host}${pathname}`;
+    assert.ok(first.server.stdout().includes(`${place}, and`), first.server.stdout());
+    assert.ok(second.server.stdout().includes(`${place} (DATABASE_URL), and`), second.server.stdout());
   });
 
   it('reports a missing schema without creating the schema, and uses the schema as soon as it exists', async (t) => {
