@@ -2,8 +2,7 @@ import { inspect } from 'node:util';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { createFetchHandler } from '../../src/fetch.ts';
-import { createPlantServer, createRequestListener } from '../../src/http.ts';
+import { createRequestListener } from '../../src/http.ts';
 import { authenticateByName } from '../support/service.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
@@ -24,21 +23,6 @@ describe('service options', () => {
       for (const value of values) {
         assert.throws(() => create({ [name]: value }), { name: 'TypeError', message }, `${name}: ${inspect(value)}`);
       }
-    }
-  });
-
-  it('reject a store that is not a PlantStore', () => {
-    assert.throws(
-      () => createRequestListener({} as never, { authenticate: authenticateByName }),
-      /must be a PlantStore/,
-    );
-  });
-
-  it('reject an unknown option with a TypeError that names the function and the option', () => {
-    const options = { authenticate: authenticateByName, mountPath: '/garden' };
-    const message = (name: string): RegExp => new RegExp(`^${name} has no option mountPath`);
-    for (const called of [createFetchHandler, createPlantServer, createRequestListener]) {
-      assert.throws(() => called(store, options), { message: message(called.name) });
     }
   });
 

@@ -4,7 +4,6 @@ import type { Server, Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectionLimit } from '../../../src/http/node/connections.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listRequest, post, RawConnection } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
@@ -73,42 +72,35 @@ async function untilStill(socket: Socket | undefined): Promise<void> {
 }
 
 describe('connections when more than 95% of maxConnections are open', () => {
-  // The list is too large for the socket buffers.
-  const kinds: [string, string, boolean][] = [
-    ['a client that has sent nothing', '', false],
-    ['a header that is not complete, after a response', 'GET /pla', true],
-    ['a body that is not complete', post('{"id":1', 100), false],
-    ['a list that the client does not read', listRequest, false],
-  ];
-  for (const [kind, text, isLater] of kinds) {
-    it(`are evicted after a second without progress, the least recently active first: ${kind}`, async (t) => {
-      const service = await start(t, 4, text === listRequest);
-      const { port, evicted } = service;
-      const clock = mockClock(t);
-      const open = async (): Promise<RawConnection> => {
-        if (!isLater) return stall(t, service, text);
-        const connection = await finishOne(t, port);
-        connection.send(text);
-        return connection;
-      };
-      const first = await open();
-      clock.nowMs = 100;
-      const second = await open();
-      clock.nowMs = 1099;
-      // With three connections, no eviction is necessary.
+  it('are evicted after a second without progress, the least recently active first', async (t) => {
+    const service = await start(t, 6, true);
+    const { port, evicted } = service;
+    const clock = mockClock(t);
+    const stalled: RawConnection[] = [];
+    // Nothing, part of a body, and a request for a list that is too large for the socket buffers.
+    for (const text of ['', post('{"id":1', 100), listRequest]) {
+      stalled.push(await stall(t, service, text));
+      clock.nowMs += 100;
+    }
+    const partOfHeader = await finishOne(t, port);
+    partOfHeader.send('GET /pla');
+    stalled.push(partOfHeader);
+    clock.nowMs = 1099;
+    // With five connections, no eviction is necessary.
+    await finishOne(t, port);
+    assert.deepEqual(evicted, []);
+    await finishOne(t, port);
+    assert.deepEqual(evicted, [0]);
+    for (const index of [1, 2, 3]) {
+      clock.nowMs = 1000 + 100 * index;
       await finishOne(t, port);
-      assert.deepEqual(evicted, []);
-      await finishOne(t, port);
-      assert.deepEqual(evicted, [0]);
-      clock.nowMs = 1100;
-      await finishOne(t, port);
-      assert.deepEqual(evicted, [0, 1]);
-      for (const connection of [first, second]) {
-        connection.socket.resume();
-        await connection.untilClosed();
-      }
-    });
-  }
+      assert.deepEqual(evicted, [0, 1, 2, 3].slice(0, index + 1));
+    }
+    for (const connection of stalled) {
+      connection.socket.resume();
+      await connection.untilClosed();
+    }
+  });
 
   it('are not evicted within a second of making progress', async (t) => {
     const { port, evicted } = await start(t, 4);
@@ -157,18 +149,5 @@ describe('connections when more than 95% of maxConnections are open', () => {
     await dropped;
     assert.deepEqual(evicted, [0, 1, 2, 3, 4, 5, 6]);
     await finishOne(t, port);
-  });
-});
-
-describe('connectionLimit', () => {
-  it('reserves 64 files for the rest of the process, and returns a number from 8 to 10,000', () => {
-    for (const [files, connections] of [
-      [Infinity, 10_000],
-      [10_064, 10_000],
-      [1024, 960],
-      [64, 8],
-    ] as const) {
-      assert.equal(connectionLimit(files), connections, String(files));
-    }
   });
 });

@@ -47,7 +47,8 @@ describe('a malformed request', () => {
     const unusual = [
       `${start}hOST:[::1]:80 \t\r\n${token}`,
       `\r\n${start}${head}X-Empty:\r\nX: \u00e9\r\n`,
-      `POST http://other.example:99/plants HTTP/1.1\r\n${head}`,
+      `POST HTTP://other.example:99/plants HTTP/1.1\r\n${head}`,
+      `POST http://x/plants?a=?&b=http://x/ HTTP/1.1\r\n${head}`,
     ];
     for (const [index, header] of unusual.entries()) {
       const body = `{"id":${index},"name":"Fern"}`;

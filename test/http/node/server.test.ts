@@ -12,6 +12,8 @@ describe('limits of a server', () => {
     // The default is lower if this process can open only a few files.
     assert.equal(server.maxConnections, connectionLimit());
     server.maxConnections = connectionLimit(Infinity);
+    // 64 files are reserved for the rest of the process.
+    assert.deepEqual([connectionLimit(1024), connectionLimit(64)], [960, 8]);
     const timeouts = ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout'] as const;
     for (const property of [...timeouts, 'maxConnections'] as const) {
       const [, given = '', unit] =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { revokeToken } from '../../../../../src/tokens/issue.ts';
@@ -53,7 +53,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
   });
 
   it('counts requests, commits and connections, without showing users, tokens or paths', async (t) => {
-    const { cwd, server, token, call, create, adminUrl } = await start(t);
+    const { server, token, call, create, adminUrl } = await start(t);
     for (const id of [1, 1]) await create(id);
     for (const target of ['/plants', '/secret-path']) await call('GET', target);
     const [, text] = await get(`${adminUrl}/metrics`);
@@ -71,14 +71,27 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       assert.ok(text.includes(`\n${line}\n`), `${line} is not in ${text}`);
     }
     for (const secret of ['ada-secret', 'secret-path', 'pst_', token]) assert.ok(!text.includes(secret));
-    await rm(join(cwd, 'plants.db'));
-    await create(2);
-    const [, afterFailure] = await get(`${adminUrl}/metrics`);
-    assert.match(afterFailure, /^plant_store_storage_errors_total 1$/m);
     assert.equal(await server.stop(), 0);
     if (!hasProgram(t, 'promtool')) return;
     const { status, stderr: problems } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     assert.deepEqual([status, problems], [0, '']);
+  });
+
+  it('is not ready if the database file was removed: writes fail, plants are still listed, and the log says why', async (t) => {
+    const { cwd, server, create, call, log, adminUrl } = await start(t);
+    assert.equal((await create(1)).status, 200);
+    for (const ending of ['', '-wal', '-shm']) await rm(join(cwd, `plants.db${ending}`));
+    const failed = await create(2);
+    assert.deepEqual([failed.status, failed.error], [503, 50300]);
+    assert.match((await get(`${adminUrl}/metrics`))[1], /^plant_store_storage_errors_total 1$/m);
+    // The result of the check on startup is reused for a second.
+    await eventually(async () => {
+      assert.equal((await get(`${adminUrl}/ready`))[0], 503);
+    });
+    assert.match((await call('GET', '/plants')).text, /^\[\{"name":"plant 1"\}/);
+    assert.equal(await server.stop(), 0);
+    assert.ok(log().some(({ message }) => String(message).includes('was removed or replaced')));
+    assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json', 'tokens.json.lock']);
   });
 
   it('says that the disk is full until a commit has succeeded', async (t) => {

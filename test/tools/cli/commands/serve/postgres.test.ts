@@ -52,18 +52,6 @@ describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
     assert.ok(second.server.stdout().includes(`${place} (DATABASE_URL), and`), second.server.stdout());
   });
 
-  it('reports a missing schema without creating the schema, and uses the schema as soon as it exists', async (t) => {
-    const url = await cluster.makeDatabase();
-    const started = await start(t, `${url}?schema=garden`);
-    const { status, error } = await started.call('GET', '/plants');
-    assert.deepEqual([status, error], [500, 50001]);
-    await assertReported(started, /schema/);
-    assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);
-    await cluster.queryAt(url, 'CREATE SCHEMA garden');
-    assert.equal((await started.call('GET', '/plants')).status, 200);
-    assert.equal(await started.server.stop(), 0);
-  });
-
   const faults: [what: string, storage: () => string | Promise<string>, reason: RegExp][] = [
     [
       'a wrong password, without the password',
