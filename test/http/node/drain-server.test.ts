@@ -43,39 +43,29 @@ describe('drainServer', () => {
     assert.ok(server.listening);
   });
 
-  it('finishes requests in progress with Connection: close, and closes idle connections', async (t) => {
+  it('finishes all requests that have begun, with Connection: close, and closes idle connections', async (t) => {
     const service = await startService(t);
-    const idle = await RawConnection.open(t, service.port, listRequest);
-    assert.match(await idle.until(/\[\]$/), /keep-alive/);
-    const { connection } = await begin(t, service, beginning);
+    const [idle, sent] = [await RawConnection.open(t, service.port), await RawConnection.open(t, service.port)];
+    for (const connection of [idle, sent]) {
+      connection.send(listRequest);
+      assert.match(await connection.until(/\[\]$/), /keep-alive/);
+    }
+    const [partOfHeader, socket] = await openAccepted(t, service);
+    partOfHeader.send('GET /plants HTTP/1.1\r\n');
+    await eventuallyEqual(() => socket.bytesRead > 0, true);
+    const { connection: partOfBody } = await begin(t, service, beginning);
+    // The server has not read this request when draining begins.
+    sent.send(listRequest);
     const drained = drainServer(service.server, { graceMs: 60_000 });
-    await idle.untilClosed();
+    partOfHeader.send(`${head}\r\n`);
+    assert.match(await idle.untilClosed(), /\[\]$/);
+    assert.match(await sent.untilClosed(), /\[\]HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n[^]*\[\]$/);
+    assert.match(await partOfHeader.untilClosed(), closing);
     // The second request is not handled.
-    connection.send(`rn"}${post('{"id":2,"name":"Ivy"}')}`);
-    assert.match(await connection.untilClosed(), closing);
+    partOfBody.send(`rn"}${post('{"id":2,"name":"Ivy"}')}`);
+    assert.match(await partOfBody.untilClosed(), closing);
     await drained;
     assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
-  });
-
-  it('responds to a request that has been sent but not read when draining begins', async (t) => {
-    const service = await startService(t);
-    const idle = await RawConnection.open(t, service.port, listRequest);
-    await idle.until(/\[\]$/);
-    idle.send(listRequest);
-    const drained = drainServer(service.server, { graceMs: 60_000 });
-    assert.match(await idle.untilClosed(), /\[\]HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n[^]*\[\]$/);
-    await drained;
-  });
-
-  it('responds to a request whose header was incomplete when draining began, then closes the connection', async (t) => {
-    const service = await startService(t);
-    const [connection, socket] = await openAccepted(t, service);
-    connection.send('GET /plants HTTP/1.1\r\n');
-    await eventuallyEqual(() => socket.bytesRead > 0, true);
-    const drained = drainServer(service.server, { graceMs: 60_000 });
-    connection.send(`${head}\r\n`);
-    assert.match(await connection.untilClosed(), closing);
-    await drained;
   });
 
   it('closes a connection when the whole list has been sent', async (t) => {
