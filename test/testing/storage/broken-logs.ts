@@ -42,17 +42,6 @@ class RejectsTornLog extends LogStorage {
   }
 }
 
-/** Also skips lines that are not JSON when it opens the file. It therefore loses an acknowledged batch. */
-class TornLog extends RejectsTornLog {
-  protected override decode(line: string): Write[] {
-    try {
-      return super.decode(line);
-    } catch {
-      return [];
-    }
-  }
-}
-
 /** Appends a line for each write in turn, and removes all of them if one fails. A crash leaves a part of the batch. */
 class UndoesInFile extends LogStorage {
   override async commit(writes: readonly Write[]): Promise<boolean[]> {
@@ -89,7 +78,6 @@ const versions = 'dataVersion changes';
 export const brokenLogs: BrokenAdapters = {
   NeverWrites: [NeverWrites, cases.random],
   RejectsTornLog: [RejectsTornLog, cases.random],
-  TornLog: [TornLog, cases.random],
   UndoesInFile: [UndoesInFile, 'a crash during a commit'],
   DropsCommitOnClose: [DropsCommitOnClose, 'close may be called'],
   CountsPlants: [hasVersion((plants) => plants.length), versions],
