@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MemoryStorage } from '../../../src/index.ts';
+import { MemoryStorage, PlantStore } from '../../../src/index.ts';
+import { createFetchService } from '../../support/service.ts';
+import type { AnyService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
-import { createHandler, newRequest } from './requests.ts';
-import type { Created } from './requests.ts';
+import { newRequest } from './requests.ts';
 
 const headers = { authorization: 'Bearer ada' };
 
@@ -13,13 +14,17 @@ const headers = { authorization: 'Bearer ada' };
 const newList = (target = '/plants', init: RequestInit = {}): Request =>
   newRequest('GET', target, { headers, ...init });
 
-/** Creates a handler with one permit and a storage that counts reads. Ada has five pages of 1000 plants each. */
-async function createCounting(
-  t: HasAfter,
-): Promise<Created & { readonly reads: { count: number; beforeEach: () => Promise<void> } }> {
+interface Counting {
+  readonly service: AnyService;
+  readonly reads: { count: number; beforeEach: () => Promise<void> };
+}
+
+/** Creates a service with one permit and a storage that counts reads. Ada has five pages of 1000 plants each. */
+async function createCounting(t: HasAfter): Promise<Counting> {
   const storage = new MemoryStorage();
-  const created = createHandler(t, { maxInFlight: 1 }, storage);
-  await createPlants(created.store, 5000);
+  const store = new PlantStore({ storage, maxCacheBytes: 0 });
+  const service = createFetchService(t, { store, maxInFlight: 1 });
+  await createPlants(store, 5000);
   const reads = { count: 0, beforeEach: () => Promise.resolve() };
   const list = storage.list.bind(storage);
   storage.list = async (user, range) => {
@@ -27,7 +32,7 @@ async function createCounting(
     await reads.beforeEach();
     return list(user, range);
   };
-  return { ...created, reads };
+  return { service, reads };
 }
 
 function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
@@ -41,8 +46,8 @@ async function someTurns(): Promise<void> {
 
 describe('the stream of a long list', () => {
   it('reads each page only when the consumer requests it', async (t) => {
-    const { handler, reads } = await createCounting(t);
-    const reader = readerOf(await handler(newList()));
+    const { service, reads } = await createCounting(t);
+    const reader = readerOf(await service.send(newList()));
     await someTurns();
     assert.equal(reads.count, 1);
     for (const count of [1, 2, 3]) {
@@ -59,13 +64,13 @@ describe('the stream of a long list', () => {
     ['between two pages', undefined],
   ] as const) {
     it(`fails without reading further pages if the signal is aborted ${when}`, async (t) => {
-      const { handler, reads, faults } = await createCounting(t);
+      const { service, reads } = await createCounting(t);
       const client = new AbortController();
       reads.beforeEach = async () => {
         if (reads.count === abortedRead) client.abort();
         await nextTurn();
       };
-      const reader = readerOf(await handler(newList('/plants', { signal: client.signal })));
+      const reader = readerOf(await service.send(newList('/plants', { signal: client.signal })));
       if (abortedRead !== 1) await reader.read();
       if (abortedRead === undefined) client.abort();
       const count = abortedRead ?? reads.count;
@@ -75,8 +80,8 @@ describe('the stream of a long list', () => {
       await assert.rejects(rest, { code: 'internal', message: 'The list ended before it was complete.' });
       await someTurns();
       assert.equal(reads.count, count);
-      assert.equal((await handler(newList('/plants?limit=0'))).status, 200, 'the permit is free');
-      assert.deepEqual(faults, []);
+      assert.equal((await service.send(newList('/plants?limit=0'))).status, 200, 'the permit is free');
+      assert.deepEqual(service.faults, []);
     });
   }
 });

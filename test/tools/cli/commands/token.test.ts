@@ -21,7 +21,7 @@ async function openDesk(t: HasAfter): Promise<Desk> {
 }
 
 /** Arguments of `token create`, and the user, the scopes and the days until the expiry of the token. */
-const creations: [args: string[], user: string, scopes?: string[], days?: number][] = [
+const creations: [args: string[], user: string, scopes?: string[] | undefined, days?: number][] = [
   [['ada'], 'ada'],
   [['Ada Lovelace 🌱'], 'Ada Lovelace 🌱'],
   [['--', '--help'], '--help'],
