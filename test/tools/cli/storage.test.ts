@@ -16,7 +16,9 @@ import { startTokenServer } from '../../support/token-server.ts';
 it('plant-store commits in a worker thread only for "sqlite:FILE?commitThread=true"', async (t) => {
   const file = join(await temporaryFolder(t), 'plants.db');
   let threads = 0;
-  const count = (): void => void threads++;
+  const count = (): void => {
+    threads++;
+  };
   process.on('worker', count);
   t.after(() => process.off('worker', count));
   for (const [thread, expected] of Object.entries({ '': 0, '?commitThread=false': 0, '?commitThread=true': 1 })) {
