@@ -13,6 +13,6 @@ const { values } = parseArgs({
 
 it('fuzzed services › respond as specified and keep acknowledged writes', async (t) => {
   const seed = Number(values.seed);
-  const cases = await search({ seed, path: values.path, ms: Number(values.minutes) * 60_000 });
+  const cases = await search(Number(values.minutes) * 60_000, seed, values.path);
   t.diagnostic(`${cases} cases, seed ${seed}`);
 });

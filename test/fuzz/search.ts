@@ -23,18 +23,12 @@ const secret = 'nobody-may-see-this';
 const correct = fc.array(requestWith(['ada', 'ada', 'ada-reads', 'ada-writes']), { maxLength: 6 });
 const malformed = fc.option(malformedWith(['eve']));
 
-export interface SearchOptions {
-  readonly seed: number;
-  readonly path: string;
-  readonly ms: number;
-}
-
 /**
  * Checks for `ms` milliseconds that a service over node:http with SqliteStorage and a service over fetch with
  * MemoryStorage behave as specified, whatever clients send. Returns the number of cases. Rejects with a report on the
  * first failed case after reducing it to a minimal case.
  */
-export async function search({ seed, path, ms }: SearchOptions): Promise<number> {
+export async function search(ms: number, seed: number, path: string): Promise<number> {
   await using cleanUp = new CleanUp();
   const file = join(await temporaryFolder(cleanUp), 'plants.db');
   const node = await startService(cleanUp, { storage: new SqliteStorage(file) });
