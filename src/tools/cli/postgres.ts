@@ -52,7 +52,7 @@ export interface PostgresLocation {
  * @throws {UsageError} if the string contains an `@` that is not directly before the host. `pg` could use a part of the
  *   password as the host, and error messages would contain it.
  */
-export function parseConnectionString({ text, source }: Setting, variable: string): PostgresLocation {
+export function parseConnectionString({ text, source }: Setting): PostgresLocation {
   if (!/^\w+:\/\/([^@/?#]*@)?[^@]*$/.test(text)) {
     const characters = "'@' as %40, '/' as %2F, '?' as %3F, '#' as %23 and '%' as %25";
     throw new UsageError(`${source} must contain only the '@' before the host: in a password, write ${characters}.`);
@@ -66,7 +66,7 @@ export function parseConnectionString({ text, source }: Setting, variable: strin
   const connectionString = parameters.size === 0 ? base : `${base}?${parameters.toString()}`;
   // `pg` also accepts strings that are not valid URLs, such as `postgres://ada@/garden?host=/run/postgresql`.
   const url = URL.parse(base);
-  const place = `PostgreSQL at ${parameters.get('host') ?? url?.host ?? '?'}${url?.pathname ?? ''}${variable}`;
+  const place = `PostgreSQL at ${parameters.get('host') ?? url?.host ?? '?'}${url?.pathname ?? ''}`;
   return { kind: 'postgres', place, source, connectionString, max, schema, table };
 }
 

@@ -37,15 +37,14 @@ export function parseStorage<K extends Kind>(setting: Setting, kinds: readonly K
 }
 
 function parse(setting: Setting): StorageLocation | undefined {
-  const { text, source } = setting;
-  const variable = source.startsWith('--') ? '' : ` (${source})`;
-  if (text === 'memory') return { kind: 'memory', place: `memory, until the server stops${variable}` };
-  if (/^postgres(?:ql)?:\/\//.test(text)) return parseConnectionString(setting, variable);
+  const { text } = setting;
+  if (text === 'memory') return { kind: 'memory', place: 'memory, until the server stops' };
+  if (/^postgres(?:ql)?:\/\//.test(text)) return parseConnectionString(setting);
   // Some programs take `sqlite:///FILE` for a path in the current folder, others for an absolute path.
   const match = /^sqlite:(?!\/\/|:memory:$)([^?]+)(?:\?commitThread=(true|false))?$/s.exec(text);
   if (match?.[1] === undefined) return undefined;
   const file = resolve(match[1]);
-  const place = `${existsSync(file) ? '' : 'the new file '}${file}${variable}`;
+  const place = `${existsSync(file) ? '' : 'the new file '}${file}`;
   return { kind: 'sqlite', place, file, commitThread: match[2] === 'true' };
 }
 
@@ -69,20 +68,18 @@ export async function withSource<T>(
   const pages = location.kind === 'postgres' ? scanTable(location) : scanFile(location.file);
   // A source that cannot be read must be reported before `work` creates its target.
   const first = await pages.next();
+  async function* all(): Scan {
+    if (first.done !== true) yield first.value;
+    yield* pages;
+  }
   try {
-    return await work(startWith(first, pages));
+    return await work(all());
   } finally {
     await pages.return();
   }
 }
 
 type Scan = AsyncGenerator<OwnedPlant[], void>;
-
-async function* startWith(first: IteratorResult<OwnedPlant[], void>, rest: Scan): Scan {
-  if (first.done === true) return;
-  yield first.value;
-  yield* rest;
-}
 
 /** Also works on a standby. `list` would not. */
 async function* scanTable(location: PostgresLocation): Scan {

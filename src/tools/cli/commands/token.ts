@@ -54,7 +54,7 @@ function create(args: string[]): number {
     ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
   });
   const { id } = issued.record;
-  process.stderr.write(`Created ${id} for ${shown(user)} in ${place}. The token is shown only once:\n`);
+  process.stderr.write(`Created ${id} for ${printable(user)} in ${place}. The token is shown only once:\n`);
   process.stdout.write(`${issued.token}\n`);
   return 0;
 }
@@ -88,12 +88,7 @@ function revoke(args: string[]): number {
 function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
   const isExpired = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
   const expiry = `${expiresAt ?? 'never'}${isExpired ? ' (expired)' : ''}`;
-  return [printable(id), shown(user), (scopes ?? allScopes).join(','), createdAt, expiry];
-}
-
-/** Returns a user for a message, in quotes if it begins or ends with white space. */
-function shown(user: string): string {
-  return printable(user.trim() === user ? user : JSON.stringify(user));
+  return [printable(id), printable(user), (scopes ?? allScopes).join(','), createdAt, expiry];
 }
 
 function parseScope(text: string): Scope {
