@@ -11,7 +11,7 @@ import { collectServiceMetrics } from './service-metrics.ts';
  */
 const maxConnections = 8;
 
-/** Each response closes its connection, so that idle clients do not use up the connection limit. */
+/** Idle clients do not block the admin port, because new connections replace them. */
 export function createAdminServer(publicServer: Server, readiness: Readiness): Server {
   const formatMetrics = collectServiceMetrics(publicServer);
 
@@ -25,15 +25,11 @@ export function createAdminServer(publicServer: Server, readiness: Readiness): S
     return works ? [200, 'ok\n'] : [503, 'the storage does not work; the log says why\n'];
   }
 
-  // If `page` rejects, the unhandled rejection ends the process, because a failure of the admin port must not go
-  // unnoticed.
-  const server = createServer(
-    { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 },
-    (request, response) =>
-      void page(request).then(([status, text]) => {
-        response.writeHead(status, { 'Content-Type': metricsType, Connection: 'close' }).end(text);
-      }),
-  );
+  const server = createServer((request, response) => {
+    void page(request).then(([status, text]) => {
+      response.writeHead(status, { 'Content-Type': metricsType }).end(text);
+    });
+  });
   evictConnections(server);
-  return Object.assign(server, { maxConnections, timeout: 10_000 });
+  return Object.assign(server, { maxConnections });
 }

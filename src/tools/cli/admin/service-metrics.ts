@@ -11,14 +11,12 @@ import { Counter, formatMetric, Histogram } from './metrics.ts';
  */
 export function collectServiceMetrics(server: Server): (isUp: boolean | undefined) => string {
   const [requests, durations, commits] = [new Counter(), new Histogram(), new Histogram()];
-  let [storageErrors, isFull] = [0, false];
+  let isFull = false;
 
   subscribe('tracing:plant-store:request:asyncEnd', (message) => {
-    const { operation = 'none', status, code, user, durationMs } = message as RequestMessage;
+    const { operation = 'none', status, code, durationMs } = message as RequestMessage;
     requests.add(`operation="${operation}",status="${status}"${code === undefined ? '' : `,code="${code}"`}`);
     durations.add(`operation="${operation}"`, durationMs / 1000);
-    // A request without a user did not use the storage: it failed because the tokens file could not be read.
-    if (user !== undefined && code?.startsWith('storage_')) storageErrors++;
   });
   subscribe('tracing:plant-store:commit:asyncEnd', (message) => {
     const { durationMs, error } = message as CommitMessage;
@@ -38,12 +36,6 @@ export function collectServiceMetrics(server: Server): (isUp: boolean | undefine
       formatMetric('gauge', 'plant_store_http_max_connections', 'Maximum number of open connections.', max),
       formatMetric('histogram', 'plant_store_commit_duration_seconds', 'Time of a commit.', commits.samples()),
       formatMetric('gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', up),
-      formatMetric(
-        'counter',
-        'plant_store_storage_errors_total',
-        'Requests that failed because of the storage.',
-        value(storageErrors),
-      ),
       formatMetric('gauge', 'plant_store_storage_full', 'Whether the last commit found the disk full, 1 or 0.', full),
     ].join('');
   };
