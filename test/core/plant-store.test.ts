@@ -4,7 +4,6 @@ import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { PlantStoreError, StorageAdapter } from '../../src/index.ts';
 import type { ListRange } from '../../src/adapter.ts';
 import { maxInt64 } from '../../src/core/model/int64.ts';
-import { heldStorage } from '../support/held-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
@@ -143,18 +142,6 @@ describe('PlantStore', () => {
     await store.listPlants('ada');
     clearImmediate(immediate);
     assert.ok(turns >= 2, `${turns} turns`);
-  });
-
-  it('counts pending writes, including those that are being committed', async () => {
-    const { storage, release, committing } = heldStorage();
-    const store = newStore(storage);
-    assert.equal(store.pendingWrites, 0);
-    const created = createPlants(store, 3);
-    await committing;
-    assert.equal(store.pendingWrites, 3);
-    release();
-    await created;
-    assert.equal(store.pendingWrites, 0);
   });
 
   it('finishes accepted writes when it is closed, rejects later calls, and closes the storage', async () => {

@@ -168,6 +168,7 @@ describe('concurrent writes', { timeout: 20_000 }, () => {
     const created = [held.create(1), held.create(2), held.create(3)];
     for (let n = 0; n < 2; n++) {
       await iterations();
+      assert.equal(held.store.pendingWrites, 3);
       await assert.rejects(held.create(9), { code: 'saturated' });
       await assert.rejects(held.store.deletePlant('bob', 9), { code: 'saturated' });
       held.complete();

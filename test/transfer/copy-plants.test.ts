@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MapStorage } from '../../examples/own-adapter.ts';
 import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { CopyCounts, CopyPlantsOptions, PlantConflict, StorageAdapter } from '../../src/index.ts';
 import type { OwnedPlant } from '../../src/adapter.ts';
@@ -32,14 +31,6 @@ describe('copyPlants', () => {
     assert.deepEqual(reported.at(-1), counts);
     const added = reported.map((progress) => progress.added);
     assert.ok(added.every((count, n) => count >= (added[n - 1] ?? 0)));
-  });
-
-  it('copies all plants to and from a third-party adapter', async () => {
-    const [from, own, to] = [await memoryWith(hostilePlants), new MapStorage(), new MemoryStorage()];
-    const counts = { added: hostilePlants.length, present: 0, conflicts: 0 };
-    assert.deepEqual(await copyPlants(from, own), counts);
-    assert.deepEqual(await copyPlants(own, to), counts);
-    assert.deepEqual(new Set(await scanAll(to)), new Set(hostilePlants));
   });
 
   it('counts the plants that the target already stores', async () => {

@@ -23,7 +23,8 @@ const owners: Readonly<Record<string, (options: never) => unknown>> = {
 
 const storage = new MemoryStorage();
 const withoutScan = Object.assign(new MemoryStorage(), { scan: undefined });
-const wrongOptions: [owner: string, options: object, message: string][] = [
+type WrongOptions = [owner: string, options: object, message: string | RegExp];
+const wrongOptions: WrongOptions[] = [
   ['PlantStore', { storage: null }, 'storage must be a storage adapter: it has no commit'],
   ['PlantStore', { storage: withoutScan }, 'storage must be a storage adapter: it has no scan'],
   ['PlantStore', { storage, maxPendingWrites: 0 }, 'maxPendingWrites must be an integer of 1 or more'],
@@ -32,6 +33,14 @@ const wrongOptions: [owner: string, options: object, message: string][] = [
   ['SqliteStorage', { busyTimeoutMs: -1 }, 'busyTimeoutMs must be an integer from 0 to 2147483647'],
   ['SqliteStorage', { busyTimeoutMs: 2 ** 31 }, 'busyTimeoutMs must be an integer from 0 to 2147483647'],
   ['SqliteStorage', { commitThread: null }, 'commitThread must be true or false'],
+  ...[{ pool: undefined }, { pool: {} }].map((options): WrongOptions => ['PostgresStorage', options, /^pool must be/]),
+  ...['', 7, 'a\0b', 'é'.repeat(32)].map((table): WrongOptions => [
+    'PostgresStorage',
+    { pool, table },
+    /^table must be/,
+  ]),
+  ['PostgresStorage', { pool, schema: '' }, /^schema must be/],
+  ['PostgresStorage', { pool, createTable: 'no' }, /^createTable must be/],
   ['createTokenFileAuthenticator', { onWarning: 'console.error' }, 'onWarning must be a function'],
 ];
 

@@ -3,7 +3,6 @@ import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { create, everything, remove } from '../../support/writes.ts';
 
@@ -30,24 +29,8 @@ async function assertUnsupported(storage: PostgresStorage, cause: RegExp): Promi
   }
 }
 
-describe('options of a PostgresStorage', () => {
-  const pool: PostgresPool = { query: async () => ({ rows: [], rowCount: 0 }) };
-  const wrong: [option: string, values: unknown[]][] = [
-    ['pool', [undefined, {}]],
-    ['table', ['', 7, 'a\0b', 'é'.repeat(32)]],
-    ['schema', ['', 'x'.repeat(64)]],
-    ['createTable', ['no']],
-  ];
-  for (const [option, values] of wrong) {
-    it(`reject an invalid ${option} with a TypeError that names it`, () => {
-      for (const value of values) {
-        const open = (): unknown => new PostgresStorage({ pool, [option]: value });
-        assert.throws(open, { name: 'TypeError', message: new RegExp(`^${option} must be`) });
-      }
-    });
-  }
-
-  it('accept any name of 63 bytes, even with quotes', async (t) => {
+describe('table of a PostgresStorage', () => {
+  it('can have any name of 63 bytes, even with quotes', async (t) => {
     const [schema, table] = [`it's "${'é'.repeat(28)}"`, '"; DROP TABLE plants; --'];
     await cluster.query(`CREATE SCHEMA "${schema.replaceAll('"', '""')}"`);
     const storage = new PostgresStorage({ pool: cluster.pool(t), schema, table });
@@ -55,11 +38,9 @@ describe('options of a PostgresStorage', () => {
     const found = 'SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2';
     assert.equal((await cluster.query(found, [schema, table])).length, 1);
   });
-});
 
-describe('table of a PostgresStorage', () => {
   it('is created once by ten servers that start at the same time on an empty database', async (t) => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 2; round++) {
       const connectionString = await cluster.makeDatabase();
       const pools = Array.from({ length: 10 }, () => poolOf(t, { connectionString, max: 1 }));
       await Promise.all(pools.map((pool) => pool.query('SELECT')));
