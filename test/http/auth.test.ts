@@ -8,9 +8,9 @@ import { createFetchService, startService } from '../support/service.ts';
 describe('authenticate', () => {
   it('is called only with well-formed tokens, and rejects a token by returning undefined or null', async (t) => {
     const token = 'A-._~+/z9==';
-    // Scopes of other services grant no access.
+    // Other scopes grant no access, even if their names are similar.
     const callers = new Map<string, Caller | null>([
-      [token, { user: 'ada', scopes: ['openid', 'plants:read'] }],
+      [token, { user: 'ada', scopes: ['', 'openid', 'plants', 'plants:', 'plants:read', 'plants:write:all'] }],
       ['eve', null],
     ]);
     for (const settle of [(caller: unknown) => caller, (caller: unknown) => Promise.resolve(caller)]) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { drainServer } from '../../../src/http.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
@@ -45,8 +46,9 @@ describe('drainServer', () => {
 
   it('finishes all requests that have begun, with Connection: close, and closes idle connections', async (t) => {
     const service = await startService(t);
-    const [idle, sent] = [await RawConnection.open(t, service.port), await RawConnection.open(t, service.port)];
-    for (const connection of [idle, sent]) {
+    const open = (): Promise<RawConnection> => RawConnection.open(t, service.port);
+    const [idle, sent, late] = [await open(), await open(), await open()];
+    for (const connection of [idle, sent, late]) {
       connection.send(listRequest);
       assert.match(await connection.until(/\[\]$/), /keep-alive/);
     }
@@ -58,8 +60,13 @@ describe('drainServer', () => {
     sent.send(listRequest);
     const drained = drainServer(service.server, { graceMs: 60_000 });
     partOfHeader.send(`${head}\r\n`);
+    await sleep(50);
+    late.send(listRequest);
     assert.match(await idle.untilClosed(), /\[\]$/);
-    assert.match(await sent.untilClosed(), /\[\]HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n[^]*\[\]$/);
+    for (const connection of [sent, late]) {
+      const text = await connection.untilClosed();
+      assert.match(text, /\[\]HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n[^]*\[\]$/);
+    }
     assert.match(await partOfHeader.untilClosed(), closing);
     // The second request is not handled.
     partOfBody.send(`rn"}${post('{"id":2,"name":"Ivy"}')}`);
