@@ -3,28 +3,27 @@ import type { JsonPage, PageRequest } from './page.ts';
 /** Added to the size of each page and each user, because empty pages also need memory. */
 const overhead = 256;
 
-export interface PageCacheOptions {
-  /** The maximum size of all pages and users, in UTF-16 code units. The least recently used users are evicted. */
-  readonly maxText: number;
-  readonly dataVersion: () => number;
-}
-
 interface UserPages {
   readonly byLimit: Map<number, JsonPage>;
   text: number;
 }
 
-/** An LRU cache of the first pages of lists, which saves half the CPU time of a response with 20 plants. */
+/**
+ * An LRU cache of the first pages of lists, which saves half the CPU time of a response with 20 plants. `maxText` limits
+ * the size of all pages and users, in UTF-16 code units. The least recently used users are evicted.
+ */
 export class PageCache {
-  readonly #options: PageCacheOptions;
+  readonly #maxText: number;
+  readonly #dataVersion: () => number;
   /** The least recently used user is first. */
   readonly #users = new Map<string, UserPages>();
   #text = 0;
   #version: number | undefined;
   #changes = 0;
 
-  constructor(options: PageCacheOptions) {
-    this.#options = options;
+  constructor(maxText: number, dataVersion: () => number) {
+    this.#maxText = maxText;
+    this.#dataVersion = dataVersion;
   }
 
   /** Increases whenever cached pages might have become stale. */
@@ -51,7 +50,7 @@ export class PageCache {
     cached.byLimit.set(limit, Object.freeze(page));
     this.#users.set(user, cached);
     for (const [oldest, { text }] of this.#users) {
-      if (this.#text <= this.#options.maxText) return;
+      if (this.#text <= this.#maxText) return;
       this.#users.delete(oldest);
       this.#text -= text;
     }
@@ -67,7 +66,7 @@ export class PageCache {
 
   /** Removes all pages if another process has changed the storage. */
   checkVersion(): void {
-    const version = this.#options.dataVersion();
+    const version = this.#dataVersion();
     if (version === this.#version) return;
     this.#version = version;
     this.#changes++;

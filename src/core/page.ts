@@ -19,13 +19,9 @@ export interface PageRequest extends ListRange {
   readonly user: string;
 }
 
-/** Implemented by the SQLite and PostgreSQL adapters. The sum of the limits is at most {@link maxPageLength}. */
-export interface JsonPageReader {
-  listPages(requests: readonly PageRequest[]): Promise<JsonPage[]>;
-}
-
-export function jsonPageReader(storage: StorageAdapter & Partial<JsonPageReader>): JsonPageReader | undefined {
-  return storage.listPages === undefined ? undefined : (storage as JsonPageReader);
+/** The SQLite and PostgreSQL adapters read pages as JSON. The sum of the limits is at most {@link maxPageLength}. */
+export interface PageStorage extends StorageAdapter {
+  listPages?(requests: readonly PageRequest[]): Promise<JsonPage[]>;
 }
 
 export const maxPageLength = 1000;

@@ -26,12 +26,6 @@ export interface PlantStoreOptions {
   maxCacheBytes?: number | undefined;
 }
 
-const optionNames = {
-  storage: true,
-  maxPendingWrites: true,
-  maxCacheBytes: true,
-} as const satisfies Record<keyof PlantStoreOptions, true>;
-
 /** Selects which of a user's plants to list. */
 export interface ListOptions {
   /** List only plants with an id greater than this one (keyset pagination). */
@@ -40,7 +34,7 @@ export interface ListOptions {
   limit?: number | undefined;
 }
 
-const listOptionNames = { after: true, limit: true } as const satisfies Record<keyof ListOptions, true>;
+const listOptionNames = { after: true, limit: true } as const;
 
 interface Cursor {
   readonly user: string;
@@ -73,7 +67,7 @@ export class PlantStore {
 
   /** Checks the options. Throws a TypeError that names an invalid or unknown option. Does not use the storage yet. */
   constructor(options: PlantStoreOptions) {
-    checkOptionNames('PlantStore', options, optionNames);
+    checkOptionNames('PlantStore', options, { storage: true, maxPendingWrites: true, maxCacheBytes: true });
     const { storage, maxPendingWrites = 10_000, maxCacheBytes = 16_777_216 } = options;
     checkAdapter('storage', storage);
     checkIntegerOption('maxPendingWrites', maxPendingWrites, 1);
@@ -81,7 +75,7 @@ export class PlantStore {
     this.#storage = storage;
     this.#writes = new WriteQueue((writes) => this.#commit(writes), { maxPendingWrites, maxBatchWrites });
     if (storage.dataVersion !== undefined && maxCacheBytes > 0) {
-      this.#cache = new PageCache({ maxText: maxCacheBytes / 2, dataVersion: storage.dataVersion.bind(storage) });
+      this.#cache = new PageCache(maxCacheBytes / 2, storage.dataVersion.bind(storage));
     }
     this.#reads = new ReadQueue(storage, this.#cache);
   }

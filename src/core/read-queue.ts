@@ -1,7 +1,6 @@
 import { asStorageError } from './model/errors.ts';
-import { checkedPage, jsonPageReader, maxPageLength, toJsonPage } from './page.ts';
-import type { JsonPage, PageRequest } from './page.ts';
-import type { StorageAdapter } from './storage-adapter.ts';
+import { checkedPage, maxPageLength, toJsonPage } from './page.ts';
+import type { JsonPage, PageRequest, PageStorage } from './page.ts';
 import type { PageCache } from './page-cache.ts';
 
 /** The maximum sum of the requests' limits in a batch. SqliteStorage and MemoryStorage read a batch synchronously. */
@@ -28,7 +27,7 @@ interface Entry {
  * user with many requests does not delay the lists of others.
  */
 export class ReadQueue {
-  readonly #storage: StorageAdapter;
+  readonly #storage: PageStorage;
   readonly #cache: PageCache | undefined;
   #arrived: Entry[] = [];
   /** Each user's waiting requests, in order of arrival. Users are served in the order of the map. */
@@ -40,7 +39,7 @@ export class ReadQueue {
   #isScheduled = false;
   #batches = 0;
 
-  constructor(storage: StorageAdapter, cache: PageCache | undefined) {
+  constructor(storage: PageStorage, cache: PageCache | undefined) {
     this.#storage = storage;
     this.#cache = cache;
   }
@@ -132,7 +131,7 @@ export class ReadQueue {
   async #readBatch(batch: readonly Entry[]): Promise<void> {
     if (batch.length === 0) return;
     this.#batches++;
-    const groups = jsonPageReader(this.#storage) === undefined ? batch.map((entry) => [entry]) : [batch];
+    const groups = this.#storage.listPages === undefined ? batch.map((entry) => [entry]) : [batch];
     await Promise.all(groups.map((group) => this.#settle(group)));
     this.#batches--;
     this.#schedule();
@@ -154,9 +153,8 @@ export class ReadQueue {
   }
 }
 
-async function readPages(storage: StorageAdapter, requests: readonly PageRequest[]): Promise<readonly JsonPage[]> {
-  const reader = jsonPageReader(storage);
-  if (reader !== undefined) return reader.listPages(requests);
+async function readPages(storage: PageStorage, requests: readonly PageRequest[]): Promise<readonly JsonPage[]> {
+  if (storage.listPages !== undefined) return storage.listPages(requests);
   return Promise.all(
     requests.map(async ({ user, after, limit }) => {
       const range = { after, limit };

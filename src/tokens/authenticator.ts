@@ -28,10 +28,7 @@ export function createTokenFileAuthenticator(
   path: string,
   options: TokenFileOptions = {},
 ): (token: string) => Caller | null {
-  checkOptionNames('createTokenFileAuthenticator', options, { onWarning: true } satisfies Record<
-    keyof TokenFileOptions,
-    true
-  >);
+  checkOptionNames('createTokenFileAuthenticator', options, { onWarning: true });
   const { onWarning = printWarning } = options;
   checkFunctionOption('onWarning', onWarning);
   const grants = new TokenGrants(path, guardHook('onWarning', onWarning, printWarning));

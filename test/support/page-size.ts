@@ -3,9 +3,9 @@ import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { plantsJson } from '../../src/core/model/plant.ts';
 import type { PlantFields } from '../../src/core/model/plant.ts';
-import type { Plant, StorageAdapter } from '../../src/index.ts';
-import { jsonPageReader, maxPageBytes, toJsonPage } from '../../src/core/page.ts';
-import type { JsonPageReader, PageRequest } from '../../src/core/page.ts';
+import type { Plant } from '../../src/index.ts';
+import { maxPageBytes, toJsonPage } from '../../src/core/page.ts';
+import type { PageRequest, PageStorage } from '../../src/core/page.ts';
 import { hostilePlants } from './stored-plants.ts';
 import { createEach } from './writes.ts';
 
@@ -25,7 +25,7 @@ const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?
  * Tests that `list`, `listPages` and `scan` end a page before its JSON exceeds 256 KiB. Without this limit, a page of
  * long names would require a lot of memory.
  */
-export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>): void {
+export function testPageSize(open: (t: TestContext) => Promise<PageStorage>): void {
   for (const { name, nameOf, tag = 'indoor', count = 100 } of cases) {
     it(`ends before its JSON exceeds 256 KiB: ${name}`, async (t) => {
       const storage = await open(t);
@@ -44,7 +44,7 @@ export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>):
         assertSize(scanned.map(({ plant }) => plant));
         break;
       }
-      for (const { json, hasMore } of (await jsonPageReader(storage)?.listPages([{ user: 'ada', ...range }])) ?? []) {
+      for (const { json, hasMore } of (await storage.listPages?.([{ user: 'ada', ...range }])) ?? []) {
         assertSize(JSON.parse(json) as PlantFields[]);
         assert.equal(hasMore, true);
       }
@@ -59,7 +59,9 @@ function assertSize(plants: readonly PlantFields[]): void {
 }
 
 /** Tests that `listPages` returns the plants of `list`, in the order of the requests. */
-export function testJsonPages(open: (t: TestContext) => Promise<StorageAdapter & JsonPageReader>): void {
+export function testJsonPages(
+  open: (t: TestContext) => Promise<PageStorage & Required<Pick<PageStorage, 'listPages'>>>,
+): void {
   it('is the same as JSON', async (t) => {
     const storage = await open(t);
     t.after(() => storage.close());

@@ -1,5 +1,9 @@
 /** Throws a TypeError that names an unknown option. */
-export function checkOptionNames(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
+export function checkOptionNames<Options>(
+  owner: string,
+  options: Options,
+  known: Readonly<Record<keyof Options, true>>,
+): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`The options of ${owner} must be an object`);
   }

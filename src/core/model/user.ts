@@ -10,8 +10,7 @@ export function isUser(value: unknown): value is string {
 }
 
 function isShortEnough(text: string): boolean {
-  if (text.length * maxBytesPerCodeUnit <= maxUserBytes) return true;
-  return text.length <= maxUserBytes && Buffer.byteLength(text) <= maxUserBytes;
+  return text.length * maxBytesPerCodeUnit <= maxUserBytes || Buffer.byteLength(text) <= maxUserBytes;
 }
 
 /** PostgreSQL cannot store U+0000, and UTF-8 cannot encode unpaired surrogates. */
