@@ -12,4 +12,4 @@ export type { PlantServer } from './http/node/server.ts';
 export { openApiDocument } from './http/openapi.ts';
 export type { FailedRequest, ServiceOptions } from './http/options.ts';
 export type { Authenticate, AuthRequest, Caller, Scope } from './core/model/caller.ts';
-export type { RequestMessage } from './core/model/diagnostics.ts';
+export type { RequestMessage } from './http/request-message.ts';

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { RequestMessage } from '../core/model/diagnostics.ts';
-import { isTraced, requestChannel } from '../core/trace.ts';
+import { isTraced } from '../core/trace.ts';
 import type { ServiceRequest } from './exchange.ts';
+import { requestChannel } from './request-message.ts';
+import type { RequestMessage } from './request-message.ts';
 
 /** Ids that no log format has to escape. */
 const usableId = /^[!#-[\]-~]{1,128}$/;

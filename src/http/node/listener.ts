@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PlantStore } from '../../core/plant-store.ts';
-import { isTraced, requestChannel } from '../../core/trace.ts';
+import { isTraced } from '../../core/trace.ts';
 import type { ServiceOptions } from '../options.ts';
+import { requestChannel } from '../request-message.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
 import { endAndDrain } from './connections.ts';

@@ -1,6 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
-import type { CommitMessage, RequestMessage } from '../../../core/model/diagnostics.ts';
+import type { CommitMessage } from '../../../core/trace.ts';
+import type { RequestMessage } from '../../../http/request-message.ts';
 import { openConnections } from '../../../http/node/connections.ts';
 import { isDiskFull } from '../describe-error.ts';
 import { Counter, formatMetric, Histogram } from './metrics.ts';

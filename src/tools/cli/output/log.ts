@@ -1,6 +1,6 @@
 import { errorText } from '../../../core/model/error-text.ts';
 import { PlantStoreError } from '../../../core/model/errors.ts';
-import type { RequestMessage } from '../../../core/model/diagnostics.ts';
+import type { RequestMessage } from '../../../http/request-message.ts';
 import { describeError } from '../describe-error.ts';
 import { printable } from './printable.ts';
 

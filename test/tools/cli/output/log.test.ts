@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RequestMessage } from '../../../../src/core/model/diagnostics.ts';
+import type { RequestMessage } from '../../../../src/http.ts';
 import { Log } from '../../../../src/tools/cli/output/log.ts';
 import type { LogOptions } from '../../../../src/tools/cli/output/log.ts';
 import { captureStream } from '../../../support/capture-stream.ts';

@@ -1,19 +1,6 @@
-import type { ErrorCode, PlantStoreError } from './errors.ts';
-
-/** The message on the channels of `tracingChannel('plant-store:commit')`, which trace each batch of a PlantStore. */
-export interface CommitMessage {
-  /** The number of writes in the batch. */
-  readonly writes: number;
-  /**
-   * One function for each write that was requested while the `start` channel had subscribers. It calls `work` in the
-   * async context of the request (`AsyncLocalStorage.snapshot()`), so that a subscriber can link the commit to it.
-   */
-  readonly contexts: readonly (<Result>(work: () => Result) => Result)[];
-  /** The commit's error; `undefined` if the commit succeeded. */
-  readonly error?: PlantStoreError;
-  /** The duration of the commit in milliseconds, without the wait before it; 0 until the commit has ended. */
-  readonly durationMs: number;
-}
+import { tracingChannel } from 'node:diagnostics_channel';
+import type { TracingChannel } from 'node:diagnostics_channel';
+import type { ErrorCode } from '../core/model/errors.ts';
 
 /**
  * The message on the channels of `tracingChannel('plant-store:request')`. The service traces each request from its
@@ -61,3 +48,5 @@ export interface RequestMessage {
    */
   readonly isComplete: boolean;
 }
+
+export const requestChannel: TracingChannel<unknown, RequestMessage> = tracingChannel('plant-store:request');
