@@ -18,6 +18,10 @@ export interface DeleteWrite {
 /** A write that creates or deletes one plant. */
 export type Write = CreateWrite | DeleteWrite;
 
+export function idOf(write: Write): PlantId {
+  return write.kind === 'create' ? write.plant.id : write.id;
+}
+
 /** Selects which of a user's plants to read. */
 export interface ListRange {
   /** Only plants with greater ids are read. `undefined` starts at the smallest id. */

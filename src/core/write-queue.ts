@@ -1,4 +1,5 @@
 import { PlantStoreError } from './model/errors.ts';
+import { idOf } from './storage-adapter.ts';
 import type { Write } from './storage-adapter.ts';
 import { callerContext, traceCommit } from './trace.ts';
 import type { CallerContext } from './trace.ts';
@@ -155,8 +156,4 @@ export class WriteQueue {
     });
     return batch;
   }
-}
-
-function idOf(write: Write): bigint {
-  return write.kind === 'create' ? write.plant.id : write.id;
 }

@@ -4,7 +4,7 @@ import type { JsonPage, PageRequest } from '../../core/page.ts';
 import { listPlants } from './rows.ts';
 import type { RunStatement } from './run-statement.ts';
 import { separators } from './statements.ts';
-import type { PageRow, PostgresStatements } from './statements.ts';
+import type { PageRow } from './statements.ts';
 
 /** Limits the plants that one statement reads. */
 const maxStatementBytes = 8 * maxPageBytes;
@@ -18,28 +18,20 @@ const separator = '\x7f';
  *
  * A page is read again row by row if it exceeds the maximum page size, or if a name or tag contains a separator.
  */
-export async function readJsonPages(
-  run: RunStatement,
-  statements: PostgresStatements,
-  requests: readonly PageRequest[],
-): Promise<JsonPage[]> {
+export async function readJsonPages(run: RunStatement, requests: readonly PageRequest[]): Promise<JsonPage[]> {
   const wanted = requests.filter(({ after }) => firstId(after) <= maxInt64);
-  const found = await readTexts(run, statements, wanted);
+  const found = await readTexts(run, wanted);
   const rows = new Map(found.map((row) => [wanted[Number(row.nth) - 1], row]));
   return Promise.all(
     requests.map(async (request) => {
       const row = rows.get(request);
       if (row === undefined || row.count === null) return emptyPage;
-      return pageOf(row, request.limit) ?? toJsonPage(await listPlants(run, statements.list, request.user, request));
+      return pageOf(row, request.limit) ?? toJsonPage(await listPlants(run, request.user, request));
     }),
   );
 }
 
-async function readTexts(
-  run: RunStatement,
-  { page, pages }: PostgresStatements,
-  requests: readonly PageRequest[],
-): Promise<PageRow[]> {
+async function readTexts(run: RunStatement, requests: readonly PageRequest[]): Promise<PageRow[]> {
   if (requests.length === 0) return [];
   const columns = [
     requests.map(({ user }) => user),
@@ -50,7 +42,7 @@ async function readTexts(
   const maxSize = Math.floor(maxStatementBytes / plants);
   const isOne = requests.length === 1;
   const values = [...(isOne ? columns.map(([only]) => only) : columns), maxSize];
-  return (await run(isOne ? page : pages, values)).rows as PageRow[];
+  return (await run(isOne ? 'page' : 'pages', values)).rows as PageRow[];
 }
 
 /** Converts a row to a page. Returns `undefined` if the page must be read row by row. */

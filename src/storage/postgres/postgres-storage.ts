@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { minInt64 } from '../../core/model/int64.ts';
-import { checkBooleanOption, checkOptionNames } from '../../core/model/options.ts';
+import { checkBooleanOption, checkMethods, checkOptionNames } from '../../core/model/options.ts';
 import { maxPageLength } from '../../core/page.ts';
 import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
@@ -9,8 +9,6 @@ import type { PostgresPool } from './pool.ts';
 import { listPlants, readPage } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
-import { statementsFor } from './statements.ts';
-import type { PostgresStatements } from './statements.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
 import { applyWrites } from './writes.ts';
 
@@ -26,20 +24,15 @@ export interface PostgresStorageOptions {
   createTable?: boolean | undefined;
 }
 
-const optionNames = {
-  pool: true,
-  schema: true,
-  table: true,
-  createTable: true,
-} as const satisfies Record<keyof PostgresStorageOptions, true>;
-
 /**
  * Stores plants in a PostgreSQL database (PostgreSQL 14 or newer) through the application's connection pool. Any number
  * of servers can share a table. The database's configuration determines how durable a commit is. By default, a commit
  * is on the disk of the database server and, if there is a synchronous standby, also on the standby's disk.
  *
- * The first operation creates the table if it does not exist. If the connection is lost during a commit, the promise
- * rejects, but the writes might have been committed. A commit whose connection is lost is never retried automatically.
+ * The first operation creates the table if it does not exist. Methods reject with `storage_unsupported` if another
+ * program created the table, or if the database's encoding is not UTF8. Lists of a standby are rejected, because they
+ * can be outdated. If the connection is lost during a commit, the promise rejects, but the writes might have been
+ * committed. A commit whose connection is lost is never retried automatically.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
@@ -47,7 +40,6 @@ const optionNames = {
  */
 export class PostgresStorage implements StorageAdapter {
   readonly #runStatement: RunStatement;
-  readonly #statements: PostgresStatements;
   readonly #prepareTable: () => Promise<void>;
   /** The latest check of the table; `undefined` if the next operation must check it. */
   #prepared: Promise<void> | undefined;
@@ -57,16 +49,13 @@ export class PostgresStorage implements StorageAdapter {
 
   /** Checks the options. Does not connect to the database. */
   constructor(options: PostgresStorageOptions) {
-    checkOptionNames('PostgresStorage', options, optionNames);
+    checkOptionNames('PostgresStorage', options, { pool: true, schema: true, table: true, createTable: true });
     const { pool, schema, table = 'plants', createTable = true } = options;
-    if (typeof (pool as Partial<PostgresPool> | null | undefined)?.query !== 'function') {
-      throw new TypeError('pool must be a pool of connections: it has no query');
-    }
+    checkMethods('pool', 'a pool of connections', pool, ['query']);
     checkBooleanOption('createTable', createTable);
     const place = { schema, table };
     checkTableOptions(place);
     this.#runStatement = statementRunner(pool, quotedTable(place));
-    this.#statements = statementsFor(quotedTable(place));
     let hasTable = false;
     this.#prepareTable = async () => {
       // A table that is dropped later is not created again, because a new table would hide the loss of the plants.
@@ -75,24 +64,17 @@ export class PostgresStorage implements StorageAdapter {
     };
   }
 
-  /**
-   * See {@link StorageAdapter}. A commit is one statement.
-   *
-   * @throws {PlantStoreError} `storage_unsupported` if the table does not exist or was not created by this package, or
-   *   if the database's encoding is not UTF8.
-   */
   commit(writes: readonly Write[]): Promise<boolean[]> {
-    return this.#run(() => applyWrites(this.#runStatement, this.#statements, writes));
+    return this.#run(() => applyWrites(this.#runStatement, writes));
   }
 
-  /** See {@link StorageAdapter}. Rejects if the database is a standby, because its plants can be outdated. */
   list(user: string, range: ListRange): Promise<PlantPage> {
-    return this.#run(() => listPlants(this.#runStatement, this.#statements.list, user, range));
+    return this.#run(() => listPlants(this.#runStatement, user, range));
   }
 
   /** @internal Reads pages as JSON with one statement, except pages with very long names. */
   listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
-    return this.#run(() => readJsonPages(this.#runStatement, this.#statements, requests));
+    return this.#run(() => readJsonPages(this.#runStatement, requests));
   }
 
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
@@ -100,9 +82,7 @@ export class PostgresStorage implements StorageAdapter {
     let after = { user: '', id: minInt64 };
     for (;;) {
       const values = [after.user, String(after.id)];
-      const { page } = await this.#run(() =>
-        readPage(this.#runStatement, this.#statements.scan, values, maxPageLength),
-      );
+      const { page } = await this.#run(() => readPage(this.#runStatement, 'scan', values, maxPageLength));
       const last = page.at(-1);
       if (last === undefined) return;
       yield page;
@@ -110,7 +90,6 @@ export class PostgresStorage implements StorageAdapter {
     }
   }
 
-  /** See {@link StorageAdapter}. The promise resolves when all earlier calls have settled. The pool stays open. */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
       this.#onIdle = resolve;

@@ -4,22 +4,17 @@ import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapte
 import type { RunStatement } from './run-statement.ts';
 import type { PlantRow } from './statements.ts';
 
-export async function listPlants(
-  run: RunStatement,
-  statement: string,
-  user: string,
-  { after, limit }: ListRange,
-): Promise<PlantPage> {
+export async function listPlants(run: RunStatement, user: string, { after, limit }: ListRange): Promise<PlantPage> {
   const first = firstId(after);
   if (first > maxInt64) return { plants: [], hasMore: false };
   const most = Math.min(limit, maxPageLength);
-  const { page, hasMore } = await readPage(run, statement, [user, String(first), most], most);
+  const { page, hasMore } = await readPage(run, 'list', [user, String(first), most], most);
   return { plants: page.map(({ plant }) => plant), hasMore };
 }
 
 export async function readPage(
   run: RunStatement,
-  statement: string,
+  statement: 'list' | 'scan',
   values: unknown[],
   limit: number,
 ): Promise<{ page: OwnedPlant[]; hasMore: boolean }> {

@@ -1,9 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
+import { statementsFor } from './statements.ts';
+import type { StatementName } from './statements.ts';
 
-export type RunStatement = (text: string, values: unknown[]) => ReturnType<PostgresPool['query']>;
+export type RunStatement = (statement: StatementName, values: unknown[]) => ReturnType<PostgresPool['query']>;
 
 // serialization_failure and deadlock_detected. After any other error, the outcome of the statement might be unknown.
 const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
@@ -21,27 +23,19 @@ const sizeIntervalMs = 1000;
 const largeTableBytes = 262_144;
 
 /**
- * Returns a function that runs statements, and retries those that PostgreSQL rolled back. It prepares the statements,
- * which saves a third to a half of PostgreSQL's CPU time, until a connection pooler rejects one.
+ * Returns a function that runs a table's statements, and retries those that PostgreSQL rolled back. It prepares the
+ * statements, which saves a third to a half of PostgreSQL's CPU time, until a connection pooler rejects one.
  *
  * PostgreSQL keeps a plan until the table is next analyzed. A plan that was made for an empty table reads the whole
  * table, even after the table has grown. Therefore, different prepared statements are used once the table is large.
  */
 export function statementRunner(pool: PostgresPool, quotedTable: string): RunStatement {
-  const hashes = new Map<string, string>();
+  const statements = statementsFor(quotedTable);
+  // Clients of a connection pooler can share a connection, so different statements must have different names.
+  const digest = hash('sha256', JSON.stringify(statements), 'hex').slice(0, 24);
   let isSupported = true;
   let isLarge = false;
   let nextSizeAt = 0;
-
-  function nameOf(text: string): string {
-    let hash = hashes.get(text);
-    if (hash === undefined) {
-      // Clients of a connection pooler can share a connection, so different statements must have different names.
-      hash = createHash('sha256').update(text).digest('hex').slice(0, 32);
-      hashes.set(text, hash);
-    }
-    return `plant_store_${isLarge ? 'large' : 'small'}_${hash}`;
-  }
 
   async function readSize(): Promise<void> {
     nextSizeAt = Infinity;
@@ -55,11 +49,13 @@ export function statementRunner(pool: PostgresPool, quotedTable: string): RunSta
     nextSizeAt = performance.now() + sizeIntervalMs;
   }
 
-  return async (text, values) => {
+  return async (statement, values) => {
+    const text = statements[statement];
     for (let retries = 0; ;) {
       const isPrepared = isSupported;
       try {
-        return await pool.query(isPrepared ? { name: nameOf(text), text, values } : { text, values });
+        const name = `plant_store_${isLarge ? 'large' : 'small'}_${statement}_${digest}`;
+        return await pool.query(isPrepared ? { name, text, values } : { text, values });
       } catch (error) {
         if (isPrepared && unpreparedStates.has(sqlState(error))) {
           isSupported = false;

@@ -59,12 +59,12 @@ export async function prepareTable(
     const remedy = 'Rename that table, or choose another name for the table of Plant Store.';
     throw unsupported('is not a plant store', `Plant Store did not create the table ${name} (${found}). ${remedy}`);
   }
-  if (!createTable) throw unsupported(noTable, `There is no table ${name}.`, '42P01');
+  if (!createTable) throw unsupported(noTable, `There is no table ${name}.`);
   try {
     await pool.query({ text: `CREATE TABLE ${name} (${definition})`, values: [] });
   } catch (error) {
     if (schema !== undefined && sqlState(error) === '3F000') {
-      throw unsupported(noTable, `There is no schema ${quoted(schema)}.`, '3F000');
+      throw unsupported(noTable, `There is no schema ${quoted(schema)}.`);
     }
     // Another server may have created the table at the same time.
     if ((await readTable(pool, name)).found !== definition) throw error;
@@ -90,7 +90,6 @@ async function readTable(pool: PostgresPool, quotedName: string): Promise<{ enco
 }
 
 /** Returns an error whose message can be sent to a client. Only the `cause` names the table. */
-function unsupported(message: string, detail: string, code?: string): PlantStoreError {
-  const cause = Object.assign(new Error(detail), code === undefined ? {} : { code });
-  return new PlantStoreError('storage_unsupported', `The storage ${message}.`, { cause });
+function unsupported(message: string, detail: string): PlantStoreError {
+  return new PlantStoreError('storage_unsupported', `The storage ${message}.`, { cause: new Error(detail) });
 }

@@ -1,29 +1,20 @@
-import type { PlantId } from '../../core/model/plant.ts';
+import { idOf } from '../../core/storage-adapter.ts';
 import type { Write } from '../../core/storage-adapter.ts';
 import type { RunStatement } from './run-statement.ts';
-import type { KeyRow, PostgresStatements } from './statements.ts';
+import type { KeyRow } from './statements.ts';
 
 /** Uses one statement. Returns whether each write changed the table. */
-export async function applyWrites(
-  run: RunStatement,
-  statements: PostgresStatements,
-  writes: readonly Write[],
-): Promise<boolean[]> {
+export async function applyWrites(run: RunStatement, writes: readonly Write[]): Promise<boolean[]> {
   const [first] = writes;
   if (first === undefined) return [];
-  if (writes.length > 1) return applyAll(run, statements, writes);
-  const { insertOne, removeOne } = statements;
+  if (writes.length > 1) return applyAll(run, writes);
   const { rowCount } = await (first.kind === 'create'
-    ? run(insertOne, [first.user, String(first.plant.id), first.plant.name, first.plant.tag ?? null])
-    : run(removeOne, [first.user, String(first.id)]));
+    ? run('insertOne', [first.user, String(first.plant.id), first.plant.name, first.plant.tag ?? null])
+    : run('removeOne', [first.user, String(first.id)]));
   return [rowCount === 1];
 }
 
-async function applyAll(
-  run: RunStatement,
-  { insert, remove, insertAndRemove }: PostgresStatements,
-  writes: readonly Write[],
-): Promise<boolean[]> {
+async function applyAll(run: RunStatement, writes: readonly Write[]): Promise<boolean[]> {
   // All servers lock rows in the same order, so that deadlocks between servers are rare.
   const sorted = writes.toSorted(byKey);
   const creates = sorted.filter((write) => write.kind === 'create');
@@ -37,15 +28,11 @@ async function applyAll(
   ];
   const removed = [removes.map(({ user }) => user), removes.map(({ id }) => String(id))];
   let result;
-  if (removes.length === 0) result = await run(insert, inserted);
-  else if (creates.length === 0) result = await run(remove, removed);
-  else result = await run(insertAndRemove, [...inserted, ...removed]);
+  if (removes.length === 0) result = await run('insert', inserted);
+  else if (creates.length === 0) result = await run('remove', removed);
+  else result = await run('insertAndRemove', [...inserted, ...removed]);
   const changed = new Set((result.rows as KeyRow[]).map(({ user, id }) => `${id} ${user}`));
   return writes.map((write) => changed.has(`${idOf(write)} ${write.user}`));
-}
-
-function idOf(write: Write): PlantId {
-  return write.kind === 'create' ? write.plant.id : write.id;
 }
 
 function byKey(a: Write, b: Write): number {

@@ -1,7 +1,8 @@
+import { idOf } from '../../core/storage-adapter.ts';
 import type { OwnedPlant, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { expectEqual, shown } from './expect.ts';
 import type { StorageAdapterTestOptions } from './options.ts';
-import { create, faulty, idOf, range, remove, unreadableCreate } from './plants.ts';
+import { create, faulty, range, remove, unreadableCreate } from './plants.ts';
 import { test } from './session.ts';
 import type { Session } from './session.ts';
 import { expectList, expectRejection, expectStored, listText } from './stored.ts';

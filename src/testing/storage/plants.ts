@@ -1,3 +1,4 @@
+import { idOf } from '../../core/storage-adapter.ts';
 import type { OwnedPlant, Write } from '../../core/storage-adapter.ts';
 import type { FaultyWrite } from './options.ts';
 
@@ -15,10 +16,6 @@ export function createAll(plants: readonly OwnedPlant[]): Write[] {
 
 export function remove(user: string, id: bigint): Write {
   return { kind: 'delete', user, id };
-}
-
-export function idOf(write: Write): bigint {
-  return write.kind === 'create' ? write.plant.id : write.id;
 }
 
 export function faulty(write: Write): FaultyWrite {
