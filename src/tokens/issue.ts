@@ -2,6 +2,7 @@ import { closeSync, existsSync, fchownSync, fstatSync, fsyncSync, lstatSync, ope
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { defaultBusyTimeoutMs } from '../storage/sqlite/database.ts';
 import { createPrivateFile, requireFolderOf, syncFolder } from '../storage/sqlite/file.ts';
 import { hasResultCode } from '../storage/sqlite/result-code.ts';
 import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
@@ -9,8 +10,6 @@ import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
 export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
-
-const lockTimeoutMs = 5000;
 
 /** Creates a token and adds it to the tokens file. Creates the file if it does not exist. */
 export function issueToken(
@@ -73,14 +72,14 @@ function takeLock(path: string): DatabaseSync {
   createPrivateFile(path);
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(path, { timeout: lockTimeoutMs });
+    lock = new DatabaseSync(path, { timeout: defaultBusyTimeoutMs });
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
     lock?.close();
     if (hasResultCode(error, 'notADatabase')) throw brokenLock(path, error);
     const problem = hasResultCode(error, 'busy')
-      ? `was locked by another process for ${lockTimeoutMs / 1000} seconds: try again`
+      ? `was locked by another process for ${defaultBusyTimeoutMs / 1000} seconds: try again`
       : `cannot be locked: ${(error as Error).message}`;
     throw new Error(`${path} ${problem}.`, { cause: error });
   }

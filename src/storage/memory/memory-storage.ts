@@ -13,15 +13,16 @@ export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, SortedPlants>();
   #isClosed = false;
 
-  /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
     // All writes are copied before the first write is applied. Only the copying can fail, for example if a getter
     // throws, so a failed batch changes nothing.
-    return writes.map(copyOf).map((write) => this.#apply(write));
+    const copies = writes.map((write): Write => {
+      return write.kind === 'create' ? { ...write, plant: { ...write.plant } } : { ...write };
+    });
+    return copies.map((write) => this.#apply(write));
   }
 
-  /** See {@link StorageAdapter}. */
   async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     this.#refuseIfClosed();
     const found = this.#plantsByUser.get(user)?.slice(after, limit + 1) ?? [];
@@ -29,7 +30,6 @@ export class MemoryStorage implements StorageAdapter {
     return { plants, hasMore: plants.length < found.length };
   }
 
-  /** See {@link StorageAdapter}. */
   async *scan(): AsyncIterable<OwnedPlant[]> {
     this.#refuseIfClosed();
     const found: OwnedPlant[] = [];
@@ -47,12 +47,11 @@ export class MemoryStorage implements StorageAdapter {
     while (found.length > 0) yield nextPage();
   }
 
-  /** See {@link StorageAdapter}. The version never changes, because only `commit` can change the plants. */
   dataVersion(): number {
+    // Only this adapter can change its plants.
     return 0;
   }
 
-  /** See {@link StorageAdapter}. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#plantsByUser.clear();
@@ -70,8 +69,4 @@ export class MemoryStorage implements StorageAdapter {
   #refuseIfClosed(): void {
     if (this.#isClosed) throw new PlantStoreError('closed');
   }
-}
-
-function copyOf(write: Write): Write {
-  return write.kind === 'create' ? { ...write, plant: { ...write.plant } } : { ...write };
 }

@@ -13,35 +13,24 @@ const pagesPerStep = 256;
  * write to the original file during the backup. A backup that is killed leaves a file `TARGET.….partial`.
  *
  * @param onStep is called after each step; if it throws an error, the backup stops and rejects with this error
- * @returns the number of pages that were copied.
  * @throws {Error} if `target` already exists; the existing file is not changed.
  * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store or is damaged.
  */
-export async function backUpDatabase(
-  file: string,
-  target: string,
-  onStep: (copiedPages: number) => void,
-): Promise<number> {
+export async function backUpDatabase(file: string, target: string, onStep: () => void): Promise<void> {
   throwIfExists(target);
   const partial = `${target}.${randomUUID()}.partial`;
-  const database = openToRead(file, 5000);
+  const database = openToRead(file);
   try {
     // Without this read transaction, the backup would restart whenever another process writes.
     database.exec('BEGIN');
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
     closeSync(openSync(partial, 'wx', 0o600));
-    const pages = await backup(database, partial, {
-      rate: pagesPerStep,
-      progress: ({ totalPages, remainingPages }) => {
-        onStep(totalPages - remainingPages);
-      },
-    });
+    await backup(database, partial, { rate: pagesPerStep, progress: onStep });
     if (!isSound(partial)) throw damaged(file);
     throwIfExists(target);
     renameSync(partial, target);
     // The content is already on the disk. This makes the directory entry durable, too.
     syncFolder(dirname(target));
-    return pages;
   } finally {
     database.close();
     for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(partial + ending, { force: true });

@@ -25,6 +25,9 @@ const schema = `
  */
 const checkpointPages = 4000;
 
+/** The maximum time to wait for another process's lock. */
+export const defaultBusyTimeoutMs = 5000;
+
 /** The maximum time that one SQLite call waits for a lock. The wait blocks the event loop. */
 const maxBlockingMs = 100;
 
@@ -59,10 +62,10 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
 /**
  * Opens an existing file, and changes neither the file nor its WAL. Throws `storage_unsupported` if the file is empty.
  */
-export function openToRead(path: string, busyTimeoutMs: number): DatabaseSync {
+export function openToRead(path: string): DatabaseSync {
   requireSoundSqlite();
   const open = (parameter: OpenParameter): DatabaseSync =>
-    openChecked(path, parameter, busyTimeoutMs, (database, version) => {
+    openChecked(path, parameter, defaultBusyTimeoutMs, (database, version) => {
       if (version === 0) throw unsupported(path, 'is empty');
       database.exec('PRAGMA query_only = ON');
       requireTable(database);

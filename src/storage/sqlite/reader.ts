@@ -39,14 +39,7 @@ const selectJson = `
     FROM (SELECT id, CASE WHEN ${isShort} THEN ${plantJson} END AS short ${ofUser} ${limitIfShort})
   )`;
 
-type JsonRow = readonly [
-  count: bigint,
-  last: bigint | null,
-  shorts: bigint,
-  json: string | null,
-  bytes: bigint | null,
-  hasMore: bigint,
-];
+type JsonRow = readonly [bigint, bigint | null, bigint, string | null, bigint | null, bigint];
 
 /** Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
@@ -101,8 +94,8 @@ export class Reader {
   listJson({ user, after, limit }: PageRequest): JsonPage {
     const from = firstId(after);
     if (from > maxInt64) return emptyPage;
-    const row = this.#selectJson.get(limit, user, user, from, limit, user, from, limit) as unknown as JsonRow;
-    const [count, last, shorts, json, bytes, hasMore] = row;
+    const row = this.#selectJson.get(limit, user, user, from, limit, user, from, limit);
+    const [count, last, shorts, json, bytes, hasMore] = row as unknown as JsonRow;
     if (last !== null && json !== null && bytes !== null && shorts === count && bytes <= maxPageBytes) {
       return { json, count: Number(count), last, hasMore: hasMore === 1n };
     }

@@ -5,7 +5,7 @@ import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../
 import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
-import { openDatabase } from './database.ts';
+import { defaultBusyTimeoutMs, openDatabase } from './database.ts';
 import { OpenFiles } from './open-files.ts';
 import { Reader } from './reader.ts';
 import { Writer } from './writer.ts';
@@ -23,11 +23,6 @@ export interface SqliteStorageOptions {
    */
   commitThread?: boolean | undefined;
 }
-
-const optionNames = {
-  busyTimeoutMs: true,
-  commitThread: true,
-} as const satisfies Record<keyof SqliteStorageOptions, true>;
 
 /**
  * Stores plants in an SQLite file with the built-in `node:sqlite` module. The file uses a write-ahead log (WAL) with
@@ -55,8 +50,8 @@ export class SqliteStorage implements StorageAdapter {
    */
   constructor(path: string | URL, options: SqliteStorageOptions = {}) {
     const file = toFile(path);
-    checkOptionNames('SqliteStorage', options, optionNames);
-    const { busyTimeoutMs = 5000, commitThread = false } = options;
+    checkOptionNames('SqliteStorage', options, { busyTimeoutMs: true, commitThread: true });
+    const { busyTimeoutMs = defaultBusyTimeoutMs, commitThread = false } = options;
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
     checkBooleanOption('commitThread', commitThread);
 
@@ -74,19 +69,16 @@ export class SqliteStorage implements StorageAdapter {
     }
   }
 
-  /** See {@link StorageAdapter}. */
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
     return this.#committer.commit(writes);
   }
 
-  /** See {@link StorageAdapter}. */
   async list(user: string, range: ListRange): Promise<PlantPage> {
     this.#refuseIfClosed();
     return this.#reader.list(user, range);
   }
 
-  /** See {@link StorageAdapter}. */
   async *scan(): AsyncIterable<OwnedPlant[]> {
     this.#refuseIfClosed();
     for (const page of this.#reader.scan()) {
@@ -95,19 +87,17 @@ export class SqliteStorage implements StorageAdapter {
     }
   }
 
-  /** @internal See `JsonPageReader`. */
+  /** @internal See `PageStorage`. */
   async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
     this.#refuseIfClosed();
     return requests.map((request) => this.#reader.listJson(request));
   }
 
-  /** See {@link StorageAdapter}. The version also changes after each commit by the commit thread. */
   dataVersion(): number {
     this.#refuseIfClosed();
     return this.#reader.dataVersion();
   }
 
-  /** See {@link StorageAdapter}. */
   close(): Promise<void> {
     this.#closing ??= this.#release();
     return this.#closing;

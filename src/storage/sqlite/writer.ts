@@ -44,17 +44,12 @@ export class Writer {
   }
 
   #commitNow(writes: readonly Write[]): boolean[] {
+    const applyAll = (): boolean[] => writes.map((write) => this.#apply(write));
     this.#files.checkBeforeCommit();
-    const outcomes = this.#applyAll(writes);
+    // A single write needs no explicit transaction. With one client, this saves 5% of a request's CPU time.
+    const outcomes = writes.length === 1 ? applyAll() : inTransaction(this.#files.database, applyAll);
     this.#files.checkAfterCommit();
     return outcomes;
-  }
-
-  #applyAll(writes: readonly Write[]): boolean[] {
-    // A single write needs no explicit transaction. With one client, this saves 5% of a request's CPU time.
-    const [first] = writes;
-    if (first !== undefined && writes.length === 1) return [this.#apply(first)];
-    return inTransaction(this.#files.database, () => writes.map((write) => this.#apply(write)));
   }
 
   #apply(write: Write): boolean {

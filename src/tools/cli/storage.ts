@@ -94,7 +94,7 @@ async function* scanTable(location: PostgresLocation): Scan {
 async function* scanFile(file: string): Scan {
   requireFile(file);
   try {
-    const database = openToRead(file, 5000);
+    const database = openToRead(file);
     try {
       yield* new Reader(database).scan();
     } finally {

@@ -19,9 +19,8 @@ export interface Failure {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-export function toFailure(error: unknown): Failure {
-  const known = error instanceof Error ? error : new Error(String(error));
-  return { error: known, properties: Object.fromEntries(Object.entries(known)) };
+export function toFailure(error: Error): Failure {
+  return { error, properties: Object.fromEntries(Object.entries(error)) };
 }
 
 export function fromFailure({ error, properties }: Failure): Error {
