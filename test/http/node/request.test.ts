@@ -14,22 +14,15 @@ const malformed: Record<string, string> = {
   'two Hosts': `${start}Host: x\r\n${head}${posted}`,
   'two Hosts in HTTP/1.0': `POST /plants HTTP/1.0\r\nHost: x\r\n${head}${posted}`,
   'HTTP/2.0': `POST /plants HTTP/2.0\r\n${head}${posted}`,
-  'HTTP/1.2': `POST /plants HTTP/1.2\r\n${head}${posted}`,
   'HTTP/0.9': `POST /plants HTTP/0.9\r\n${head}${posted}`,
   'no version': `POST /plants\r\n${head}${posted}`,
   'a transfer coding in HTTP/1.0': `POST /plants HTTP/1.0\r\n${head}${chunked}`,
   'an unknown transfer coding': `${start}${head}${chunked.replace('chunked', 'gzip, chunked')}`,
-  'chunked twice': `${start}${head}${chunked.replace('chunked', 'chunked, chunked')}`,
-  'two Transfer-Encodings': `${start}${head}Transfer-Encoding: chunked\r\n${chunked}`,
   'Content-Length and Transfer-Encoding': `${start}${head}Content-Length: ${plant.length}\r\n${chunked}`,
   'two Content-Lengths that differ': `${start}${head}Content-Length: 5\r\n${posted}`,
-  'a Content-Length that is a list': `${start}${head}${posted.replace(': 22', ': 22, 22')}`,
-  'a space before a colon': `${start}${head.replace('Host:', 'Host :')}${posted}`,
   'a header that begins with a space': `${start} ${head}${posted}`,
   'a NUL in a header': `${start}${head}X: a\0b\r\n${posted}`,
-  'a bare CR in a header': `${start}${head}X: a\rb\r\n${posted}`,
   'a bare LF after a header': `${start}${head.replace('\r\n', '\n')}${posted}`,
-  'a chunk that is longer than its size': `${start}${head}${chunked.replace('\r\n16\r\n', '\r\n15\r\n')}`,
 };
 
 describe('a malformed request', () => {

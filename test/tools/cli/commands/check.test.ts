@@ -94,28 +94,26 @@ describe('plant-store check, if the tests cannot be run,', () => {
       ...[service.url, '--token', a, '--token', b],
       ...others,
     ];
-    const cases: [args: string[], message: string][] = [
-      [[], 'check needs two tokens'],
-      [['plants.example', ...twoTokens], "The URL must be an address such as https://example.com/garden, not 'plants"],
-      [tokens('ada', 'ada'), 'tokens.a and tokens.b must be the tokens of two users'],
-      [tokens('ada', 'bob', '--reporter', 'xml'), '--reporter must be one of spec, tap, junit, dot.'],
-      [tokens('ada', 'bob', '--only', '('), 'Invalid regular expression'],
-      [['http://127.0.0.1:1', ...twoTokens], 'No Plant Store responds at http://127.0.0.1:1: bad port'],
-      [['http://plants.invalid', ...twoTokens], 'No Plant Store responds at http://plants.invalid: getaddrinfo '],
-      [
-        [`${service.url}/x`, ...twoTokens],
-        `GET ${service.url}/x/plants responded with 404 instead of 200. Is the path`,
-      ],
-      [tokens('joe', 'bob'), 'The server refuses token A: it responded with 401.'],
-      [tokens('ada-writes', 'bob'), 'The server refuses token A: it responded with 403.'],
-      [tokens('bob', 'ada-reads'), 'The server does not allow token B to create plants: '],
-      [tokens('ada', 'ada2'), 'Both tokens are of the same user: use the tokens of two users.'],
-      [tokens('ada', 'bob', '--read-only-token', 'joe'), 'The server refuses the read-only token: '],
+    const cases: [args: string[], keyword: string][] = [
+      [[], 'two tokens'],
+      [['plants.example', ...twoTokens], "'plants.example'"],
+      [tokens('ada', 'ada'), 'two users'],
+      [tokens('ada', 'bob', '--reporter', 'xml'), '--reporter'],
+      [tokens('ada', 'bob', '--only', '('), 'regular expression'],
+      [['http://127.0.0.1:1', ...twoTokens], 'bad port'],
+      [['http://plants.invalid', ...twoTokens], 'getaddrinfo'],
+      [[`${service.url}/x`, ...twoTokens], `${service.url}/x/plants`],
+      [tokens('joe', 'bob'), 'token A: it responded with 401'],
+      [tokens('ada-writes', 'bob'), 'token A: it responded with 403'],
+      [tokens('bob', 'ada-reads'), 'token B to create'],
+      [tokens('ada', 'ada2'), 'of the same user'],
+      [tokens('ada', 'bob', '--read-only-token', 'joe'), 'the read-only token'],
     ];
-    for (const [args, message] of cases) {
+    for (const [args, keyword] of cases) {
       const { code, stdout, stderr } = await callCommand(['check', ...args], { cwd: '/' });
       assert.deepEqual([code, stdout], [2, ''], stderr);
-      assert.ok(stderr.startsWith(`plant-store: ${message}`) && stderr.trimEnd().split('\n').length === 1, stderr);
+      assert.match(stderr, /^plant-store: [^\n]*\n$/);
+      assert.ok(stderr.includes(keyword), stderr);
     }
     assert.deepEqual(await service.store.listPlants('ada'), []);
   });
