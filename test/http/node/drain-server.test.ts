@@ -7,36 +7,26 @@ import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
 import { begin, head, listRequest, openAccepted, post, RawConnection } from '../../support/raw-http.ts';
 import { createListener, startService } from '../../support/service.ts';
-import type { Service } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
-import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const beginning = post('{"id":1,"name":"Fe', 22);
 const closing = /^HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n/;
 
 describe('drainServer', () => {
-  const servers: Record<string, (t: HasAfter) => Promise<Pick<Service, 'server' | 'port' | 'store'>>> = {
-    'from createPlantServer': startService,
-    'of the application': async (t) => {
-      const { store, listener } = createListener(t);
-      const server = createServer(listener);
-      return { server, store, port: await listen(t, server) };
-    },
-  };
-  for (const [which, start] of Object.entries(servers)) {
-    it(`ends incomplete requests to a server ${which} after graceMs`, { timeout: 20_000 }, async (t) => {
-      const service = await start(t);
-      // With these settings, only drainServer closes the connections.
-      Object.assign(service.server, { timeout: 0, requestTimeout: 0 });
-      const idle = await RawConnection.open(t, service.port, listRequest);
-      await idle.until(/\[\]$/);
-      const { connection } = await begin(t, service, post('{"id":1', 100));
-      await drainServer(service.server, { graceMs: 50 });
-      assert.match(await idle.untilClosed(), /\[\]$/);
-      assert.equal(await connection.untilClosed(), '');
-      assert.deepEqual(await service.store.listPlants('ada'), []);
-    });
-  }
+  it('ends incomplete requests after graceMs, also to a server of the application', { timeout: 20_000 }, async (t) => {
+    const { store, listener } = createListener(t);
+    const server = createServer(listener);
+    const port = await listen(t, server);
+    // With these settings, only drainServer closes the connections.
+    Object.assign(server, { timeout: 0, requestTimeout: 0 });
+    const idle = await RawConnection.open(t, port, listRequest);
+    await idle.until(/\[\]$/);
+    const { connection } = await begin(t, { server, port }, post('{"id":1', 100));
+    await drainServer(server, { graceMs: 50 });
+    assert.match(await idle.untilClosed(), /\[\]$/);
+    assert.equal(await connection.untilClosed(), '');
+    assert.deepEqual(await store.listPlants('ada'), []);
+  });
 
   it('rejects an invalid graceMs', async (t) => {
     const { server } = await startService(t);
