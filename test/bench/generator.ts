@@ -1,6 +1,6 @@
 import { Client } from 'undici';
+import type { Dispatcher } from 'undici';
 
-/** A request and its expected response. */
 export interface Exchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
@@ -24,7 +24,7 @@ export interface LoadOptions {
 
 export interface LoadResult {
   readonly requestsPerSecond: number;
-  /** The time from sending each request to the end of its response, in milliseconds and in ascending order. */
+  /** In milliseconds and in ascending order. */
   readonly latencies: Float64Array;
 }
 
@@ -38,12 +38,21 @@ export async function runLoad({ port, connections, milliseconds = Infinity, next
   const clients = Array.from({ length: connections }, () => new Client(`http://127.0.0.1:${port}`));
   const latencies: number[] = [];
   const start = performance.now();
+  const sendAll = async (client: Client): Promise<void> => {
+    for (;;) {
+      const sentAt = performance.now();
+      const exchange = sentAt < start + milliseconds ? next() : undefined;
+      if (exchange === undefined) return;
+      await send(client, exchange);
+      latencies.push(performance.now() - sentAt);
+    }
+  };
   const spin = (): void => {
     spinning = setImmediate(spin);
   };
   let spinning = setImmediate(spin);
   try {
-    await Promise.all(clients.map((client) => sendRequests(client, start + milliseconds, next, latencies)));
+    await Promise.all(clients.map(sendAll));
   } finally {
     clearImmediate(spinning);
     await Promise.all(clients.map((client) => client.destroy()));
@@ -52,44 +61,31 @@ export async function runLoad({ port, connections, milliseconds = Infinity, next
   return { requestsPerSecond: latencies.length / seconds, latencies: Float64Array.from(latencies).sort() };
 }
 
-/** Sends requests on one connection until the time is over or there are no more requests. */
-function sendRequests(client: Client, end: number, next: Next, latencies: number[]): Promise<void> {
+/** Resolves when the expected response has arrived. Rejects if there is another response. */
+function send(client: Client, { method, path, headers, body, status, expected }: Exchange): Promise<void> {
   return new Promise((resolve, reject) => {
-    const send = (): void => {
-      const exchange = performance.now() < end ? next() : undefined;
-      if (exchange === undefined) {
-        resolve();
-        return;
-      }
-      const { method, path, headers, body = null, status, expected } = exchange;
-      const received: Buffer[] = [];
-      const fail = (found: unknown): void => {
-        reject(new Error(`${method} ${path} got this response: ${String(found).slice(0, 300)}`));
-      };
-      const sentAt = performance.now();
-      client.dispatch(
-        { method, path, headers, body },
-        {
-          onRequestStart: () => undefined,
-          onResponseStart: (_, found) => {
-            if (found !== status) fail(found);
-          },
-          onResponseData: (_, chunk) => {
-            if (expected !== undefined) received.push(chunk);
-          },
-          onResponseEnd: () => {
-            latencies.push(performance.now() - sentAt);
-            const [only] = received;
-            const whole = received.length === 1 && only !== undefined ? only : Buffer.concat(received);
-            if (expected === undefined || expected.equals(whole)) send();
-            else fail(whole);
-          },
-          onResponseError: (_, error) => {
-            reject(error);
-          },
-        },
-      );
+    const received: Buffer[] = [];
+    const fail = (found: unknown): void => {
+      reject(new Error(`${method} ${path} got this response: ${String(found).slice(0, 300)}`));
     };
-    send();
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: () => undefined,
+      onResponseStart: (_, found) => {
+        if (found !== status) fail(found);
+      },
+      onResponseData: (_, chunk) => {
+        received.push(chunk);
+      },
+      onResponseEnd: () => {
+        const [first] = received;
+        const whole = received.length === 1 && first !== undefined ? first : Buffer.concat(received);
+        if (expected === undefined || expected.equals(whole)) resolve();
+        else fail(whole);
+      },
+      onResponseError: (_, error) => {
+        reject(error);
+      },
+    };
+    client.dispatch({ method, path, headers, body: body ?? null }, handler);
   });
 }

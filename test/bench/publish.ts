@@ -12,7 +12,6 @@ import { rowName } from './workloads.ts';
 /** A row: the medians of the servers that were measured in the same rounds. */
 export interface RowResult {
   readonly name: string;
-  /** How many rounds were run. */
   readonly rounds: number;
   /** In how many rounds the machine was steady. Only these rounds count for the medians. */
   readonly steady: number;
@@ -21,7 +20,6 @@ export interface RowResult {
 
 /** The contents of results.json. */
 export interface Results {
-  /** The day on which the run started. */
   readonly date: string;
   readonly commit: string;
   readonly machine: string;
@@ -32,7 +30,6 @@ export interface Results {
   readonly rows: readonly RowResult[];
 }
 
-/** The files that contain figures, relative to the repository root. */
 export const publishedFiles = ['README.md', 'docs/performance.md'];
 
 /** The workloads in the tables, with their descriptions. */
@@ -75,14 +72,14 @@ export async function replaceTables(text: string, results: Results): Promise<str
 
 /** Returns the passages of the documentation that describe a run, by the name in the comment that marks their place. */
 export function passagesOf(results: Results): Record<string, string> {
+  const { date, commit, machine } = results;
   const figure = (row: string, server: string, key: string): number =>
     results.rows.find(({ name }) => name === row)?.medians[server]?.[key] ?? NaN;
-  const workloadTable = (titles: string, cells: (many: string, one: string) => string[]): string =>
+  const workloadTable = (titles: readonly string[], cells: (many: string, one: string) => string[]): string =>
     table(
-      ['Workload', ...titles.split('|')],
+      ['Workload', ...titles],
       Object.entries(descriptions).map(([name, shown]) => [shown, ...cells(rowName(name, 64), rowName(name, 1))]),
     );
-  /** Returns a table with a row for each server and a column for each figure. */
   const serverTable = (row: string, servers: readonly string[], columns: Record<string, string>): string =>
     table(
       ['Server', ...Object.values(columns)],
@@ -91,13 +88,13 @@ export function passagesOf(results: Results): Record<string, string> {
         ...Object.keys(columns).map((key) => grouped(figure(row, server, key), key === 'p99Ms' ? 1 : 0)),
       ]),
     );
-  const vsBare = (row: string, name: string): string =>
-    times(figure(row, name, 'cpuMicros') / figure(row, bareName, 'cpuMicros'));
-  const vsFastify = (row: string): string =>
-    times(figure(row, ownName, 'requestsPerSecond') / figure(row, fastifyName, 'requestsPerSecond'));
+  const ratio = (row: string, key: string, name: string, to: string): string =>
+    times(figure(row, name, key) / figure(row, to, key));
+  const vsBare = (row: string, name = ownName): string => ratio(row, 'cpuMicros', name, bareName);
+  const vsFastify = (row: string): string => ratio(row, 'requestsPerSecond', ownName, fastifyName);
   /** Returns the ratios of a create, a delete and a list of 20 plants. */
-  const ratios = (ratioOf: (row: string, name: string) => string): string => {
-    const [create, remove, list] = ['create', 'delete', 'list 20'].map((name) => ratioOf(rowName(name, 64), ownName));
+  const ratios = (ratioOf: (row: string) => string): string => {
+    const [create, remove, list] = ['create', 'delete', 'list 20'].map((name) => ratioOf(rowName(name, 64)));
     return `${create}, ${remove} and ${list}`;
   };
   const vsFastifyPg = (row: string, keys: readonly string[]): string => {
@@ -108,17 +105,20 @@ export function passagesOf(results: Results): Record<string, string> {
   return {
     run: describeRun(results),
     chart:
-      `The chart shows a run on ${results.date} at commit ${results.commit}: ${results.machine}, 64 connections. ` +
-      `Plant Store with SQLite takes ${ratios(vsBare)} as much CPU time as bare node:http for a create, a delete and a ` +
-      `list of 20 plants, and handles ${ratios(vsFastify)} as many requests/s as Fastify with better-sqlite3.`,
+      `The chart shows a run on ${date} at commit ${commit}: ${machine}, 64 connections. Plant Store with SQLite ` +
+      `takes ${ratios(vsBare)} as much CPU time as bare node:http for a create, a delete and a list of 20 plants, ` +
+      `and handles ${ratios(vsFastify)} as many requests/s as Fastify with better-sqlite3.`,
     sqlite: workloadTable(
-      'CPU time vs. node:http|the same with `commitThread`|the same in memory|Requests/s vs. Fastify|the same with one connection',
+      [
+        ...['CPU time vs. node:http', 'the same with `commitThread`', 'the same in memory'],
+        ...['Requests/s vs. Fastify', 'the same with one connection'],
+      ],
       (many, one) => [
         ...[ownName, threadName, memoryName].map((name) => vsBare(many, name)),
         ...[many, one].map(vsFastify),
       ],
     ),
-    postgres: workloadTable('Server|PostgreSQL|Both|Both, with one connection', (many, one) => [
+    postgres: workloadTable(['Server', 'PostgreSQL', 'Both', 'Both, with one connection'], (many, one) => [
       ...[['cpuMicros'], ['databaseMicros'], both].map((keys) => vsFastifyPg(many, keys)),
       vsFastifyPg(one, both),
     ]),
@@ -137,14 +137,13 @@ export function passagesOf(results: Results): Record<string, string> {
 }
 
 function describeRun({ date, commit, machine, rounds, seconds, rows }: Results): string {
-  const total = rows.length * rounds;
   const repeated = rows.reduce((sum, row) => sum + Math.max(0, row.rounds - rounds), 0);
   const missing = rows.reduce((sum, row) => sum + Math.max(0, rounds - row.steady), 0);
   return (
-    `All tables on this page are of one run, on ${date} at commit ${commit}: ${machine}. Each figure is the median of ` +
-    `${rounds} rounds, in which each server is measured for ${seconds} s. A round counts only if the CPU time of bare ` +
-    `node:http is within ${maxDeviation * 100}% of its median over all rounds. Of ${total} rounds, ${repeated} were ` +
-    `repeated for this reason, and ${missing} could not be replaced by a steady one.`
+    `All tables on this page are of one run, on ${date} at commit ${commit}: ${machine}. Each figure is the median ` +
+    `of ${rounds} rounds, in which each server is measured for ${seconds} s. A round counts only if the CPU time of ` +
+    `bare node:http is within ${maxDeviation * 100}% of its median over all rounds. Of ${rows.length * rounds} ` +
+    `rounds, ${repeated} were repeated for this reason, and ${missing} could not be replaced by a steady one.`
   );
 }
 
@@ -153,8 +152,6 @@ function times(ratio: number): string {
   return `${ratio < 10 ? ratio.toFixed(ratio < 1 ? 2 : 1) : ratio.toFixed(0)} ×`;
 }
 
-/** Formats a number with commas between groups of three digits. */
 function grouped(value: number, decimals: number): string {
-  if (Number.isNaN(value)) return '–';
   return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }

@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict';
-import {
-  creatingUser,
-  deletedUser,
-  listedUser,
-  numberedUsers,
-  otherUsers,
-  plantNumber,
-  randomId,
-  tokenOf,
-  wholeUser,
-} from './data-set.ts';
+import { creatingUser, numberedUsers, otherUsers, plantNumber, randomId, tokenOf } from './data-set.ts';
 import type { Exchange, Next } from './generator.ts';
 import { bareName } from './rounds.ts';
 
-/** A server whose requests are prepared. */
 interface Target {
   readonly name: string;
   readonly port: number;
 }
+type Prepare = (target: Target) => Next | Promise<Next>;
 
 /** A kind of request that clients send repeatedly. */
 export interface Workload {
@@ -26,38 +16,35 @@ export interface Workload {
   readonly connections?: readonly number[];
   /** The names of the candidates that can run the workload. */
   readonly candidates: RegExp;
-  /** Returns a function that returns the next request. */
-  readonly prepare: (target: Target) => Next | Promise<Next>;
+  readonly prepare: Prepare;
   /** A second workload that runs at the same time on 16 more connections. Only its figures count. */
-  readonly beside?: (target: Target) => Next | Promise<Next>;
+  readonly beside?: Prepare;
 }
 
 /** The plant in every create request, because the bare server returns it as a constant. */
 const fern = { name: 'Fern', tag: 'indoor' };
 const nextCreate: Next = () => createExchange(creatingUser, randomId(), fern);
-const nextList20 = (target: Target): Promise<Next> => prepareList(target, listedUser, 20);
+const nextList20 = (target: Target): Promise<Next> => prepareList(target, 'ada', 20);
 
 const all = /^(?!.*slow disk)/;
 const allButMemory = /^(?!.*(memory|slow disk))/;
 
 export const workloads: readonly Workload[] = [
   // This workload is the first because it determines the peak memory.
-  { name: 'whole list', connections: [1], candidates: all, prepare: (target) => prepareList(target, wholeUser) },
+  { name: 'whole list', connections: [1], candidates: all, prepare: (target) => prepareList(target, 'liz') },
   { name: 'create', candidates: all, prepare: () => nextCreate },
   { name: 'delete', candidates: all, prepare: prepareDelete },
   { name: 'list 20', candidates: all, prepare: nextList20 },
-  { name: 'list 1000', candidates: all, prepare: (target) => prepareList(target, listedUser, 1000) },
+  { name: 'list 1000', candidates: all, prepare: (target) => prepareList(target, 'ada', 1000) },
   { name: 'list 20 anywhere', prepare: () => listAnywhere, candidates: allButMemory },
   { name: '80 % list 20, 20 % create', candidates: all, prepare: prepareMixed },
-  { name: 'slow disk', connections: [8], prepare: () => nextCreate, beside: nextList20, candidates: /slow disk$/ },
+  { name: 'slow disk', connections: [8], prepare: () => nextCreate, beside: nextList20, candidates: /slow disk/ },
 ];
 
-/** Returns the name of a workload's row. */
 export function rowName(workload: string, connections: number): string {
   return `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
 }
 
-/** Returns a request that creates a plant, with its expected response. */
 export function createExchange(user: string, id: number, plant: object): Exchange {
   const headers = { ...authorization(user), 'content-type': 'application/json' };
   const body = JSON.stringify({ id, ...plant });
@@ -68,7 +55,6 @@ function authorization(user: string): Record<string, string> {
   return { authorization: `Bearer ${tokenOf(user)}` };
 }
 
-/** Lists a user's first plants, or all of the user's plants. */
 async function prepareList({ port, name }: Target, user: keyof typeof numberedUsers, limit?: number): Promise<Next> {
   const path = limit === undefined ? '/plants' : `/plants?limit=${limit}`;
   const headers = authorization(user);
@@ -92,8 +78,8 @@ const nextDeletion = new Map<string, number>();
 
 function prepareDelete({ name }: Target): Next {
   const step = 7919; // A prime number, so that every id is used once, in no particular order.
-  const count = numberedUsers[deletedUser];
-  const headers = authorization(deletedUser);
+  const count = numberedUsers.eve;
+  const headers = authorization('eve');
   return () => {
     const n = nextDeletion.get(name) ?? 0;
     if (n >= count && name !== bareName) return undefined;
@@ -106,5 +92,5 @@ async function prepareMixed(target: Target): Promise<Next> {
   const list = await nextList20(target);
   let n = 0;
   // Creates plants for the listed user, so that each create request invalidates the cached list.
-  return () => (n++ % 5 === 0 ? createExchange(listedUser, randomId(), fern) : list());
+  return () => (n++ % 5 === 0 ? createExchange('ada', randomId(), fern) : list());
 }

@@ -2,21 +2,14 @@
 import { Buffer } from 'node:buffer';
 import { createServer } from 'node:http';
 
-const contentType = 'application/json';
-
-const created = '{"name":"Fern","tag":"indoor"}';
-const createdHeaders = { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(created) };
-
-const listOf = (count) => {
-  const plants = Array.from({ length: count }, (_, n) => ({ name: `Fern number ${n + 1}`, tag: 'indoor' }));
-  const body = JSON.stringify(plants);
-  return { body, headers: { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) } };
+const answer = (value) => {
+  const body = JSON.stringify(value);
+  return { body, headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) } };
 };
-const lists = new Map([
-  ['20', listOf(20)],
-  ['1000', listOf(1000)],
-  ['all', listOf(100_000)],
-]);
+const created = answer({ name: 'Fern', tag: 'indoor' });
+const plants = (count) => Array.from({ length: count }, (_, n) => ({ name: `Fern number ${n + 1}`, tag: 'indoor' }));
+const all = 100_000;
+const lists = new Map([20, 1000, all].map((count) => [count, answer(plants(count))]));
 
 const server = createServer((req, res) => {
   if (req.method === 'POST' && req.url === '/plants') {
@@ -24,16 +17,13 @@ const server = createServer((req, res) => {
     req.on('data', (chunk) => chunks.push(chunk));
     req.on('end', () => {
       JSON.parse(Buffer.concat(chunks).toString());
-      res.writeHead(200, createdHeaders).end(created);
+      res.writeHead(200, created.headers).end(created.body);
     });
   } else if (req.method === 'GET') {
-    const list = lists.get(/limit=(\d+)/.exec(req.url)?.[1] ?? 'all');
-    if (list === undefined) res.writeHead(404).end();
-    else res.writeHead(200, list.headers).end(list.body);
+    const { body, headers } = lists.get(Number(/limit=(\d+)/.exec(req.url)?.[1] ?? all));
+    res.writeHead(200, headers).end(body);
   } else if (req.method === 'DELETE' && req.url.startsWith('/plants/')) {
     res.writeHead(204).end();
-  } else {
-    res.writeHead(404).end();
   }
 });
 

@@ -1,4 +1,4 @@
-// The plants service on Fastify, with better-sqlite3 (the argument is `sqlite:` and a path) or pg (the argument is a URL).
+// The plants service on Fastify, with better-sqlite3 (the argument is `sqlite:` and a path) or pg (a URL).
 import fastify from 'fastify';
 
 const id = { type: 'integer' };
