@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -5,10 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readDocument } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { ownedFolder } from '../support/postgres-binaries.ts';
-import { poolOf } from '../support/postgres.ts';
 import { signalTree } from '../support/process-tree.ts';
 import { runSuccessfully } from '../support/run-program.ts';
-import { CleanUp } from '../support/temporary-folder.ts';
 import { LoggedProcess } from './logged-process.ts';
 
 /** A database machine of the page. Its etcd, Patroni and PostgreSQL use their own loopback address. */
@@ -24,20 +23,15 @@ export interface Machine {
 }
 
 /** A member of the cluster as Patroni's `GET /cluster` shows it. */
-interface Member {
-  readonly name: string;
-  readonly role: string;
-  readonly state: string;
-  readonly timeline?: number;
-}
+type Member = Record<'name' | 'role' | 'state', string> & { timeline?: number };
 
 /** The addresses that replace those of the page. */
 const machineAddresses = { pg1: '127.77.0.11', pg2: '127.77.0.12', pg3: '127.77.0.13' };
 const proxyAddresses = { haproxy1: '127.77.0.1', haproxy2: '127.77.0.2' };
-const setUpMs = 120_000;
+/** How long the cluster may take until it has a leader and two standbys. */
+const recoveryMs = 120_000;
 /** How long Patroni may take to apply a setting. On the page, Patroni's `loop_wait` is 10 seconds. */
 const reloadMs = 30_000;
-const pollMs = 300;
 
 /** Sends a signal to a machine's PostgreSQL and Patroni. SIGSTOP pauses both, as if the machine were paused. */
 export function signalDatabase({ patroni, data }: Machine, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
@@ -60,11 +54,10 @@ export function runPatronictl({ configuration }: Machine, command: string, ...op
   return runSuccessfully('patronictl', ['-c', configuration, command, 'garden', '--force', ...options]);
 }
 
-/** Runs a statement as the superuser. Returns the column `value` of the first row. */
-async function query({ address }: Machine, statement: string): Promise<unknown> {
-  await using cleanUp = new CleanUp();
-  const pool = poolOf(cleanUp, { connectionString: `postgres://postgres:superuser-secret@${address}/postgres` });
-  return (await pool.query<{ value?: unknown }>(statement)).rows[0]?.value;
+/** Runs a statement as the superuser. Returns the values. */
+function query({ address }: Machine, statement: string): Promise<string> {
+  const url = `postgres://postgres:superuser-secret@${address}/postgres`;
+  return runSuccessfully('psql', ['--no-psqlrc', '--tuples-only', '--no-align', '--command', statement, url]);
 }
 
 /**
@@ -126,9 +119,9 @@ export class Cluster {
     }
     for (const { etcd } of this.machines) etcd.start();
     this.machines[0]?.patroni.start();
-    await eventually(() => this.leader(), setUpMs);
+    await eventually(() => this.leader(), recoveryMs);
     this.startPatroni();
-    await this.whenHealthy(setUpMs);
+    await this.whenHealthy();
     for (const proxy of this.proxies) proxy.start();
     // Does not connect through HAProxy, because HAProxy considers all machines primaries before its first checks.
     const leader = await this.leader();
@@ -148,7 +141,7 @@ export class Cluster {
   }
 
   /** Resolves when the cluster has a leader, a synchronous standby and another standby, all on the same timeline. */
-  async whenHealthy(withinMs: number): Promise<void> {
+  async whenHealthy(): Promise<void> {
     await eventually(async () => {
       const members = await this.#members();
       const roles = members.map(({ role }) => role).sort();
@@ -157,7 +150,7 @@ export class Cluster {
         members.every(({ state }) => state === 'running' || state === 'streaming') &&
         new Set(members.map(({ timeline }) => timeline)).size === 1;
       if (!isHealthy) throw new Error(`The cluster is not healthy: ${JSON.stringify(members)}`);
-    }, withinMs);
+    }, recoveryMs);
   }
 
   /** Makes all machines acknowledge a commit before a standby has it. */
@@ -165,8 +158,7 @@ export class Cluster {
     const leader = await this.leader();
     await runPatronictl(leader, 'edit-config', '--pg', 'synchronous_commit=local');
     await eventually(async () => {
-      const current = await query(leader, "SELECT current_setting('synchronous_commit') AS value");
-      if (current !== 'local') throw new Error('synchronous_commit has not changed.');
+      assert.equal(await query(leader, 'SHOW synchronous_commit'), 'local\n');
     }, reloadMs);
   }
 
@@ -176,8 +168,8 @@ export class Cluster {
   }
 
   /** Requests the cluster's state from all machines, because some may be stopped. Returns the first response. */
-  async #members(): Promise<readonly Member[]> {
-    await sleep(pollMs);
+  async #members(): Promise<Member[]> {
+    await sleep(300);
     const responses = this.machines.map(async ({ address }) => {
       const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(2000) });
       return ((await response.json()) as { members: Member[] }).members;

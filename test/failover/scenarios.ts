@@ -9,8 +9,6 @@ export interface Scenario {
   readonly description: string;
   /** Makes a part of the cluster fail, then restores it. `untilAvailable` resolves when the servers can write again. */
   readonly run: (cluster: Cluster, untilAvailable: () => Promise<void>) => Promise<void>;
-  /** Whether the scenario is run only if `--scenario` names it. */
-  readonly isOptional?: boolean;
   /** Whether the scenario must lose plants, which shows that the other scenarios would detect a loss. */
   readonly mustLose?: boolean;
 }
@@ -37,23 +35,11 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'freeze',
     description: 'primary and its Patroni frozen for 12 s',
-    run: (cluster) => freezePrimary(cluster, 12_000),
-  },
-  {
-    name: 'long-freeze',
-    // Longer than Patroni's `ttl`, so that another machine becomes the primary.
-    description: 'primary and its Patroni frozen for 60 s',
-    run: (cluster) => freezePrimary(cluster, 60_000),
-    // Patroni before 3.1.0 can lose plants in this scenario.
-    isOptional: true,
-  },
-  {
-    name: 'haproxy',
-    description: 'all HAProxy processes killed, restarted after 5 s',
-    run: async ({ proxies }) => {
-      await Promise.all(proxies.map((proxy) => proxy.kill()));
-      await sleep(5000);
-      for (const proxy of proxies) proxy.start();
+    run: async (cluster) => {
+      const primary = await cluster.leader();
+      signalDatabase(primary, 'SIGSTOP');
+      await sleep(12_000);
+      signalDatabase(primary, 'SIGCONT');
     },
   },
   {
@@ -97,11 +83,4 @@ async function killStandbysThenPrimary(cluster: Cluster, untilAvailable: () => P
   for (const { patroni } of standbys) patroni.start();
   await untilAvailable();
   cluster.startPatroni();
-}
-
-async function freezePrimary(cluster: Cluster, ms: number): Promise<void> {
-  const primary = await cluster.leader();
-  signalDatabase(primary, 'SIGSTOP');
-  await sleep(ms);
-  signalDatabase(primary, 'SIGCONT');
 }

@@ -11,21 +11,18 @@ export interface Attack {
   readonly tokens?: readonly string[];
   /** How much each client reads: everything by default; `little` is 1 KiB per second. */
   readonly reads?: 'little' | 'nothing';
-  /** What each client sends when it has received the first bytes of a response. */
-  readonly then?: string;
   /** Whether each client repeats its text: when it has received something, or on a new connection. */
   readonly repeats?: boolean;
 }
 
 /** The operating system queues a few hundred connections. If the queue is full, a client waits for a second. */
 const perTurn = 100;
-const maxTurnMs = 2000;
 const reconnectMs = 100;
 const littleBytes = 1024;
 
 /** Starts a client. Resolves when the client has sent its text, or when its connection is closed. */
 function startClient(port: number, number: number, attack: Attack): Promise<void> {
-  const { reads, then, repeats = false, tokens = [''] } = attack;
+  const { reads, repeats = false, tokens = [''] } = attack;
   const token = tokens[number % tokens.length] ?? '';
   const text = attack.text.replaceAll('TOKEN', token).replaceAll('NUMBER', String(number));
   return new Promise((resolve) => {
@@ -43,25 +40,18 @@ function startClient(port: number, number: number, attack: Attack): Promise<void
       socket.pause();
       return;
     }
-    socket.once('data', () => {
-      if (then !== undefined) socket.write(then);
-    });
     socket.on('data', () => {
       if (repeats && socket.writableLength === 0) socket.write(text);
     });
   });
 }
 
-/** Runs in a process of its own, which the parent process kills. */
-async function main([port = '', json = '']: string[]): Promise<void> {
-  process.once('disconnect', () => process.exit());
-  const attack = JSON.parse(json) as Attack;
-  const numbers = Array.from({ length: attack.connections }, (_, n) => n);
-  while (numbers.length > 0) {
-    const turn = numbers.splice(0, perTurn).map((number) => startClient(Number(port), number, attack));
-    await Promise.race([Promise.all(turn), sleep(maxTurnMs)]);
-  }
-  process.send?.('ready');
+// This program is a process of its own, which the parent process kills.
+process.once('disconnect', () => process.exit());
+const [port = '', json = ''] = process.argv.slice(2);
+const attack = JSON.parse(json) as Attack;
+const numbers = Array.from({ length: attack.connections }, (_, n) => n);
+while (numbers.length > 0) {
+  await Promise.all(numbers.splice(0, perTurn).map((number) => startClient(Number(port), number, attack)));
 }
-
-await main(process.argv.slice(2));
+process.send?.('ready');

@@ -21,8 +21,8 @@ const long = longUsers.map(tokenOf);
 const head = (method: string, target: string): string =>
   `${method} ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer TOKEN\r\n`;
 const get = (target: string): string => `${head('GET', target)}\r\n`;
-/** A header of 15.6 KB in 100 fields, without the empty line at its end. */
-const large = head('GET', '/plants') + Array.from({ length: 100 }, (_, n) => `X-${n}: ${'x'.repeat(148)}\r\n`).join('');
+/** Half of a header of 15.6 KB in 100 fields. */
+const half = head('GET', '/plants') + Array.from({ length: 50 }, (_, n) => `X-${n}: ${'x'.repeat(148)}\r\n`).join('');
 const post = (length: number, body: string): string =>
   `${head('POST', '/plants')}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 
@@ -39,11 +39,6 @@ export const scenarios: readonly Scenario[] = [
     maxWaitMs: 20_000,
   },
   {
-    name: '500 readers of 40,000 plants that stop',
-    attack: { connections: 500, text: get('/plants'), tokens: ada, reads: 'nothing' },
-    permits: 500,
-  },
-  {
     name: '11,000 slow readers of a file of /docs',
     attack: { connections: 11_000, text: get('/docs/swagger-ui-bundle.js'), reads: 'little' },
   },
@@ -53,7 +48,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: '9400 connections with half a header after a 401',
-    attack: { connections: 9400, text: `${large}\r\n`, tokens: ['wrong'], then: large.slice(0, large.length / 2) },
+    attack: { connections: 9400, text: `${get('/plants')}${half}`, tokens: ['wrong'] },
   },
   {
     name: '4 users with 240 connections that read nothing',
