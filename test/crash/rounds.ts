@@ -44,14 +44,6 @@ export async function runCrashRounds({ folder, storage, rounds }: CrashOptions):
   const args = ['--storage', storage, '--log-level', 'error'];
   const start = (): Promise<ServerProcess> => startServer(cleanUp, args, { cwd: folder });
 
-  async function killAtStart(maxMs: number): Promise<void> {
-    const child = spawnCommand(['serve', '--port', '0', ...args], { cwd: folder });
-    const exited = once(child, 'exit');
-    await sleep(Math.random() * maxMs);
-    child.kill('SIGKILL');
-    await exited;
-  }
-
   async function compare(round: string, { url }: ServerProcess): Promise<void> {
     for (const [user, token] of tokens) {
       const found = model.check(user, await listAll(url, token));
@@ -79,8 +71,14 @@ export async function runCrashRounds({ folder, storage, rounds }: CrashOptions):
   for (let n = 0; n < rounds; n++) {
     const kind = roundKinds[n % roundKinds.length];
     const round = `round ${n + 1} (${kind ?? ''})`;
-    // Sometimes, the server has just begun to accept connections.
-    if (kind === 'kill at start') await killAtStart(startMs * 1.3);
+    if (kind === 'kill at start') {
+      const child = spawnCommand(['serve', '--port', '0', ...args], { cwd: folder });
+      const exited = once(child, 'exit');
+      // Sometimes, the server has just begun to accept connections.
+      await sleep(Math.random() * startMs * 1.3);
+      child.kill('SIGKILL');
+      await exited;
+    }
     const before = performance.now();
     const server = await start();
     startMs = performance.now() - before;

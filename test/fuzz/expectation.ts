@@ -46,15 +46,12 @@ export function perform(request: SentRequest, store: ReferenceStore): Answer {
   if (caller === null) return refusal(40102);
   const isWrite = method === 'POST' || method === 'DELETE';
   if (caller.scopes?.includes(isWrite ? 'plants:write' : 'plants:read') === false) return refusal(40300);
-  if (method === 'DELETE') return performDelete(caller.user, path, store);
+  if (method === 'DELETE') {
+    const id = int64(path.slice('/plants/'.length));
+    if (id === undefined) return refusal(40004);
+    return store.delete(caller.user, id) ? { status: 204 } : refusal(40402);
+  }
   return isWrite ? performCreate(caller.user, request, store) : performList(caller.user, query, store);
-}
-
-function performDelete(user: string, path: string, store: ReferenceStore): Answer {
-  const digits = path.slice('/plants/'.length);
-  const id = int64(digits);
-  if (id === undefined) return refusal(40004);
-  return store.delete(user, id) ? { status: 204 } : refusal(40402);
 }
 
 function performList(user: string, query: string, store: ReferenceStore): Answer {
