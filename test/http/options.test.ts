@@ -2,7 +2,8 @@ import { inspect } from 'node:util';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import { createRequestListener } from '../../src/http.ts';
+import { createFetchHandler } from '../../src/fetch.ts';
+import { createPlantServer, createRequestListener } from '../../src/http.ts';
 import { authenticateByName } from '../support/service.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
@@ -23,6 +24,16 @@ describe('service options', () => {
       for (const value of values) {
         assert.throws(() => create({ [name]: value }), { name: 'TypeError', message }, `${name}: ${inspect(value)}`);
       }
+    }
+  });
+
+  it('reject an unknown option or a store that is not a PlantStore, with a TypeError', () => {
+    const options = { authenticate: authenticateByName, mountPath: '/garden' };
+    for (const called of [createFetchHandler, createPlantServer, createRequestListener]) {
+      const message = new RegExp(`^${called.name} has no option mountPath`);
+      assert.throws(() => called(store, options), { name: 'TypeError', message });
+      const noStore = { name: 'TypeError', message: /^store must be a PlantStore/ };
+      assert.throws(() => called(new MemoryStorage() as never, options), noStore);
     }
   });
 
