@@ -47,7 +47,8 @@ const iterations = async (count = 10): Promise<void> => {
   for (let n = 0; n < count; n++) await iteration();
 };
 
-// The timeout ends a test if a write never settles.
+// A batch costs one fsync or round trip. Clients whose writes do not share it wait for one after another, and a client
+// that is alone must not wait for others. The timeout ends a test if a write never settles.
 describe('concurrent writes', { timeout: 20_000 }, () => {
   it('of one event loop iteration, or during a commit, share a commit', async () => {
     const held = open();

@@ -57,18 +57,11 @@ describe('PostgresStorage', () => {
     const getTypeParser = (oid: number) => (value: string) => (oid === 25 ? value : { parsed: value });
     const pool = cluster.pool(t, { types: { getTypeParser } });
     const storage = new PostgresStorage({ pool, table: cluster.newTable() });
-    const ids = [minInt64, 9007199254740993n, maxInt64];
-    assert.deepEqual(await storage.commit(ids.map((id) => create(id))), [true, true, true]);
-    assert.deepEqual(await storage.commit([create(9007199254740992n), create(9007199254740993n)]), [true, false]);
-    const sorted = [minInt64, 9007199254740992n, 9007199254740993n, maxInt64];
+    const ids = [minInt64, 9007199254740992n, 9007199254740993n, maxInt64];
+    assert.deepEqual(await storage.commit(ids.map((id) => create(id))), [true, true, true, true]);
     const { plants } = await storage.list('ada', everything);
-    const scanned = await scanAll(storage);
-    for (const found of [plants, scanned.map(({ plant }) => plant)]) {
-      assert.deepEqual(
-        found.map(({ id }) => id),
-        sorted,
-      );
-    }
+    const scanned = (await scanAll(storage)).map(({ plant }) => plant);
+    for (const found of [plants, scanned]) assert.equal(found.map(({ id }) => id).join(), ids.join());
     const [page] = await storage.listPages([{ user: 'ada', ...everything }]);
     assert.equal(page?.last, maxInt64);
   });
