@@ -24,17 +24,11 @@ export function explain({ message, exchange }: Unexpected, baseUrl: string, toke
 
 function redact(text: string, tokens: ServiceTokens): string {
   const names = { TOKEN_A: tokens.a, TOKEN_B: tokens.b, READ_ONLY_TOKEN: tokens.readOnly ?? tokens.a };
+  // A token may begin with another one.
   const byLength = Object.entries(names).sort(([, one], [, other]) => other.length - one.length);
-  return byLength.reduce((redacted, [name, token]) => redacted.replaceAll(tokenPattern(token), `$$${name}`), text);
-}
-
-/** Also matches the token if it is percent-encoded or escaped as in JSON. */
-function tokenPattern(token: string): RegExp {
-  const pattern = token.replaceAll(/\W/g, (character) => {
-    const hex = character.charCodeAt(0).toString(16);
-    return `(?:\\\\?\\${character}|(?:%|\\\\u00)${hex})`;
-  });
-  return new RegExp(pattern, 'gi');
+  return byLength.reduce((redacted, [name, token]) => {
+    return redacted.replaceAll(encodeURIComponent(token), `$$${name}`).replaceAll(token, `$$${name}`);
+  }, text);
 }
 
 function shorten(text: string): string {

@@ -40,10 +40,6 @@ async function checkUsers(client: Client): Promise<void> {
   const { a, b } = client;
   const plant = client.newPlant();
   const [created, seen, again] = [await a.create(plant), await b.list(), await b.create(plant)];
-  const refused = created.status === 403 ? 'token A' : again.status === 403 ? 'token B' : undefined;
-  if (refused !== undefined) {
-    throw new NotRun(`The server does not allow ${refused} to create plants: it responded with 403.`);
-  }
   const isOneUser = created.status < 300 && seen.text.includes(plant.name) && again.status >= 400;
   if (isOneUser && (await b.remove(plant.id)).status < 300) {
     throw new NotRun('Both tokens are of the same user: use the tokens of two users.');
