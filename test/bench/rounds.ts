@@ -8,7 +8,6 @@ export interface Figures {
 /** A name, and a function that runs a round. It resolves with `undefined` if no work was left. */
 export type Participant = readonly [name: string, measure: () => Promise<Figures | undefined>];
 
-/** The figures of the participants, by name. */
 export type Round = ReadonlyMap<string, Figures>;
 
 /** The participant that does the same work in each round, so its CPU time shows whether the machine was steady. */

@@ -28,7 +28,6 @@ export interface CrashOptions {
 }
 
 export interface CrashReport {
-  /** The number of acknowledged writes. */
   acknowledged: number;
   /** Lost, resurrected and phantom plants, wrong responses and exit codes, and what SQLite's integrity check found. */
   readonly problems: string[];

@@ -16,9 +16,7 @@ export interface Machine {
   readonly address: string;
   readonly etcd: LoggedProcess;
   readonly patroni: LoggedProcess;
-  /** The path of Patroni's configuration file. */
   readonly configuration: string;
-  /** The data folder of PostgreSQL. */
   readonly data: string;
 }
 
