@@ -17,7 +17,8 @@ export const maxDeviation = 0.15;
 const maxRepetition = 1.5;
 
 /**
- * Runs rounds until the machine has been steady in `wanted` of them, but at most one and a half times as many. Returns the number of rounds without the first, which is a warm-up, and the steady rounds.
+ * Runs rounds until the machine has been steady in `wanted` of them, but at most one and a half times as many. Returns
+ * the number of rounds without the first, which is a warm-up, and the steady rounds.
  */
 export async function runRounds(
   wanted: number,

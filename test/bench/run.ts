@@ -66,8 +66,8 @@ async function prepare(candidate: Candidate, workload: Workload, connections: nu
 }
 
 /**
- * Prints a row's medians, and the quartiles of the rounds' ratios of the CPU time to that of the other build, or to that
- * of the bare server if there is no other build.
+ * Prints a row's medians, and the quartiles of the rounds' ratios of the CPU time to that of the other build, or to
+ * that of the bare server if there is no other build.
  */
 function printRow({ name, rounds, medians }: RowResult, steady: readonly Round[]): void {
   console.log(`\n${name}: ${steady.length} of ${rounds} rounds were steady`);
