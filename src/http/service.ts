@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../core/model/caller.ts';
 import { errorTable, PlantStoreError } from '../core/model/errors.ts';
 import { guardHook } from '../core/model/guard-hook.ts';
@@ -40,6 +41,8 @@ interface Call {
 /** The status in the trace of a request that failed after its client had disconnected. */
 const clientGone = 499;
 
+const retryAfterSeconds = 1;
+
 /** Creates the service for a store. `owner` is the public function that error messages name. */
 export function createService(owner: string, store: PlantStore, options: ServiceOptions): Service {
   const parsed = parseServiceOptions(owner, store, options);
@@ -77,7 +80,11 @@ export function createService(owner: string, store: PlantStore, options: Service
       }
       return finish(call, await operations[operation.id](call, call.caller?.user ?? ''));
     } catch (error) {
-      return finish(call, refuse(call, error));
+      const result = refuse(call, error);
+      // Clients that repeat a refused request at once would keep the event loop busy. Without this delay, 5000 such
+      // clients make another user wait for 13 seconds.
+      if (result.code === 'saturated') await sleep(retryAfterSeconds * 1000);
+      return finish(call, result);
     }
   }
 
@@ -119,7 +126,7 @@ export function createService(owner: string, store: PlantStore, options: Service
     }
     const headers = [...challenge(code, call.operation?.scope)];
     if (code === 'method_not_allowed') headers.push('Allow', call.target.route?.allow ?? '');
-    if (status === 503) headers.push('Retry-After', '1');
+    if (status === 503) headers.push('Retry-After', `${retryAfterSeconds}`);
     return { status, headers, body: errorBody(known), code };
   }
 

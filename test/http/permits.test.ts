@@ -80,6 +80,20 @@ describeOnBothFronts('maxInFlight', (startService) => {
     });
   }
 
+  it('refuses a request after the time in Retry-After, and serves other users meanwhile', async (t) => {
+    const { storage, release } = heldStorage({ lists: true });
+    const service = await startService(t, { storage, maxInFlight: 3 });
+    const lists = [service.call('GET', '/plants'), service.call('GET', '/plants')];
+    const startMs = performance.now();
+    const refused = listNothing(service, 'ada');
+    assert.equal((await listNothing(service, 'bob')).status, 200);
+    assert.ok(performance.now() - startMs < 900);
+    assertSaturated(await refused);
+    assert.ok(performance.now() - startMs > 990);
+    release();
+    for (const { status } of await Promise.all(lists)) assert.equal(status, 200);
+  });
+
   const lists = ['?limit=10', '?limit=2000', ''].map((query) => `/plants${query}`);
   const requests: [number, string, string, Call?][] = [
     [200, 'POST', '/plants', { body: '{"id":5000,"name":"Fern"}' }],
