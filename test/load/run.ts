@@ -26,6 +26,7 @@ const [maxConnections, connectionKiB] = [10_000, 32];
 const garbageMiB = 128;
 
 const attackMs = 10_000;
+const maxQueueMs = 30_000;
 const probePauseMs = 100;
 const [politeUser = ''] = otherUsers;
 
@@ -33,6 +34,15 @@ const [politeUser = ''] = otherUsers;
 function peakMiBOf({ pid, isRunning }: ServerProcess): number {
   const status = isRunning() ? readFileSync(`/proc/${pid}/status`, 'latin1') : '';
   return Number(/^VmHWM:\s*(\d+)/m.exec(status)?.[1]) / 1024;
+}
+
+/** Returns how many connections a server has not accepted yet: https://docs.kernel.org/networking/proc_net_tcp.html */
+function countUnaccepted(port: number): number {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0');
+  const listening = new RegExp(`:${hexPort} 00000000:0000 0A \\S+:(\\S+)`).exec(
+    readFileSync('/proc/net/tcp', 'latin1'),
+  );
+  return parseInt(listening?.[1] ?? '0', 16);
 }
 
 /** Sends a request of the polite user on a new connection. Returns the status, and how long the response took. */
@@ -70,6 +80,10 @@ async function runScenario(
   const idleMiB = peakMiBOf(server);
   const attacker = fork(new URL('attack.ts', import.meta.url), [String(server.port), JSON.stringify(attack)]);
   await Promise.race([once(attacker, 'message'), sleep(60_000)]);
+  // Clients that reconnect all the time keep the queue full.
+  for (const end = performance.now() + maxQueueMs; countUnaccepted(server.port) > 0 && performance.now() < end;) {
+    await sleep(probePauseMs);
+  }
   const probes = [];
   for (const end = performance.now() + attackMs; performance.now() < end && server.isRunning();) {
     probes.push(await probe(server.url, probes.length % 2 === 0));

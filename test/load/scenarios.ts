@@ -69,6 +69,7 @@ export const scenarios: readonly Scenario[] = [
     name: '1000 connections that pipeline 1000 lists',
     attack: { connections: 1000, text: get('/plants?limit=1000').repeat(1000), tokens: ada, repeats: true },
     permits: 500,
+    maxWaitMs: 10_000,
   },
   {
     name: '2000 connections of one user that repeat a list of 20',
