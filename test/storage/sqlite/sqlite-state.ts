@@ -54,7 +54,8 @@ export async function ids(storage: SqliteStorage): Promise<number[]> {
 /** Returns the ids that a server finds after the server that has the file open was killed. */
 export async function idsAfterCrash(t: HasAfter, path: string): Promise<number[]> {
   const copy = await newPath(t);
-  for (const ending of ['', '-wal']) await copyFile(path + ending, copy + ending).catch(() => undefined);
+  // The WAL is copied first, because a commit thread that has just started can move its writes to the file meanwhile.
+  for (const ending of ['-wal', '']) await copyFile(path + ending, copy + ending).catch(() => undefined);
   const found = await ids(openSqlite(t, copy));
   assert.equal(checkIntegrity(copy), 'ok');
   return found;
