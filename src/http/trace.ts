@@ -25,13 +25,13 @@ export function requestIdOf(request: Pick<ServiceRequest, 'header'>): string {
   return `${ownPrefix}-${ownIds.toString(36)}`;
 }
 
-export function traceparentOf(request: Pick<ServiceRequest, 'header'>): string | undefined {
+function traceparentOf(request: Pick<ServiceRequest, 'header'>): string | undefined {
   const sent = request.header('traceparent');
   return sent !== undefined && traceparent.test(sent) ? sent : undefined;
 }
 
 /** Returns the Nth address from the right in `X-Forwarded-For`, or the remote address if there are fewer. */
-export function clientOf(
+function clientOf(
   request: Pick<ServiceRequest, 'header' | 'peerAddress'>,
   trustedProxies: number,
 ): string | undefined {
