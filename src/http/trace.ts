@@ -31,10 +31,7 @@ function traceparentOf(request: Pick<ServiceRequest, 'header'>): string | undefi
 }
 
 /** Returns the Nth address from the right in `X-Forwarded-For`, or the remote address if there are fewer. */
-function clientOf(
-  request: Pick<ServiceRequest, 'header' | 'peerAddress'>,
-  trustedProxies: number,
-): string | undefined {
+function clientOf(request: Pick<ServiceRequest, 'header' | 'peerAddress'>, trustedProxies: number): string | undefined {
   if (trustedProxies === 0) return request.peerAddress;
   const forwarded = request.header('x-forwarded-for')?.split(',').at(-trustedProxies)?.trim() ?? '';
   return isIP(forwarded) === 0 ? request.peerAddress : forwarded;
