@@ -76,6 +76,17 @@ export const brokenWrites: BrokenServers = {
       return sent;
     };
   },
+  'concurrent-linearizable sends every list without a query twice': (send) => {
+    const sent = new Map<string | undefined, Awaited<ReturnType<typeof send>>>();
+    return async (request) => {
+      if (request.method !== 'GET' || request.target !== '/plants') return send(request);
+      const user = request.headers['authorization'];
+      const first = sent.get(user);
+      const response = first ?? (await send(request));
+      if (!sent.delete(user)) sent.set(user, response);
+      return response;
+    };
+  },
   'delete-absent responds with 204 to the DELETE of an absent plant': onError(40402, { status: 204, text: '' }),
   'delete-absent sends an HTML page with a 404': onStatus(404, { headers: { 'content-type': 'text/html' } }),
   'delete-invalid-id responds with 404 to an invalid id': onError(40004, { status: 404, text: error(40402) }),
