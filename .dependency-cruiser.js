@@ -6,7 +6,7 @@ const adapters = ['memory', 'sqlite', 'postgres'];
  */
 const rooms = {
   entries: ['^src/[^/]+\\.ts$', 'serverSuite', 'adapterSuite', 'transfer', 'node', 'fetch', 'tokens', ...adapters],
-  tools: ['^src/tools/', 'serverSuite', 'transfer', 'node', 'tokens', ...adapters],
+  cli: ['^src/cli/', 'serverSuite', 'transfer', 'node', 'tokens', ...adapters],
   serverSuite: ['^src/testing/service/', 'model'],
   adapterSuite: ['^src/testing/storage/', 'core'],
   transfer: ['^src/transfer/', 'core'],

@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PostgresCluster } from '../support/postgres.ts';
@@ -88,8 +89,7 @@ export async function startCandidate(
   const tokens = join(files, 'tokens.json');
   writeTokenFile(tokens);
   const serve = ['serve', '--port', '0', '--log-level', 'error', '--tokens', tokens, '--storage'];
-  const args =
-    peer === undefined ? [join(folder, 'dist/tools/cli/main.js'), ...serve] : [`test/bench/peers/${peer}.js`];
+  const args = peer === undefined ? [programOf(folder), ...serve] : [`test/bench/peers/${peer}.js`];
   const start = (location: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
     startServer(cleanUp, [...args, location], env);
   switch (storage) {
@@ -114,6 +114,12 @@ export async function startCandidate(
       return server;
     }
   }
+}
+
+/** The program of a build may have another path. */
+function programOf(folder: string): string {
+  const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { bin: { 'plant-store': string } };
+  return join(folder, bin['plant-store']);
 }
 
 /** Compiles a library that delays each fsync of a process that preloads it. Returns its path. */

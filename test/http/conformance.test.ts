@@ -19,7 +19,7 @@ after(() => cluster.remove());
 
 /**
  * Each front and each storage is tested once. Fronts do not know where plants are stored. `plant-store check` tests
- * node:http over memory: see test/tools/cli/commands/check.test.ts.
+ * node:http over memory: see test/cli/commands/check.test.ts.
  */
 const services: Record<string, (t: HasAfter) => Promise<AnyService>> = {
   'fetch over memory': async (t) => {

@@ -13,7 +13,7 @@ it('the command line and SqliteStorage refuse Node.js 22.16.0, whose SQLite can 
   const cwd = await temporaryFolder(t);
   const openFile = `import { SqliteStorage } from '${root}dist/sqlite.js'; new SqliteStorage('plants.db');`;
   for (const [args, output] of [
-    [[join(root, 'dist/tools/cli/main.js'), '--version'], /Node\.js 22\.16\.0/],
+    [[join(root, 'dist/cli/main.js'), '--version'], /Node\.js 22\.16\.0/],
     [['--input-type=module', '--eval', openFile], /SQLite 3\.49\.1/],
   ] as const) {
     const { code, stderr } = await runProgram(node, [...args], { cwd });

@@ -1,4 +1,4 @@
-import { run } from '../../src/tools/cli/run.ts';
+import { run } from '../../src/cli/run.ts';
 import { captureStream } from './capture-stream.ts';
 import type { CommandContext } from './command-line.ts';
 import { commandEnvironment } from './run-program.ts';

@@ -1,4 +1,4 @@
-import { createDocs } from '../../src/tools/cli/docs.ts';
+import { createDocs } from '../../src/cli/docs.ts';
 import type { ServiceOptions } from '../../src/http.ts';
 import { createRequestListener } from '../../src/http/node/listener.ts';
 import { createServerFor } from '../../src/http/node/server.ts';

@@ -16,7 +16,7 @@ const isDist = process.env['TEST_DIST'] !== undefined;
  * The program `plant-store`. `npm test` uses the built program, which starts in half the time. Other test runs use the
  * source, so that a single test file needs no build and coverage includes the process.
  */
-export const main: string = isDist ? `${root}dist/tools/cli/main.js` : fileURLToPath(sourceUrl('tools/cli/main.ts'));
+export const main: string = isDist ? `${root}dist/cli/main.js` : fileURLToPath(sourceUrl('cli/main.ts'));
 
 /** The Node.js arguments that run `plant-store`. */
 export const plantStore: readonly string[] = isDist ? [main] : ['--import', tsx, main];

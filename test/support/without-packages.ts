@@ -15,7 +15,7 @@ export async function runWithoutPackages(t: HasAfter, args: string[]): Promise<s
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
   const script = `
     process.stderr.write = (text) => process.stdout.write(text);
-    const { run } = await import(${JSON.stringify(join(folder, 'src', 'tools', 'cli', 'run.ts'))});
+    const { run } = await import(${JSON.stringify(join(folder, 'src', 'cli', 'run.ts'))});
     console.log(await run(${JSON.stringify(args)}));`;
   const nodeArgs = ['--disable-warning=ExperimentalWarning', ...evalArgs(script)];
   return runSuccessfully(process.execPath, nodeArgs, { cwd: folder });

@@ -1,0 +1,35 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import { evictConnections } from '../../http/node/connections.ts';
+import { metricsType } from './metrics.ts';
+import type { Readiness } from './readiness.ts';
+import { collectServiceMetrics } from './service-metrics.ts';
+
+/**
+ * These connections use file descriptors that the public port leaves free, so the admin port works even if the public
+ * port has reached its connection limit.
+ */
+const maxConnections = 8;
+
+/** Idle clients do not block the admin port, because new connections replace them. */
+export function createAdminServer(publicServer: Server, readiness: Readiness): Server {
+  const formatMetrics = collectServiceMetrics(publicServer);
+
+  async function page({ url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
+    const path = url.replace(/\?.*/s, '');
+    if (!['/live', '/ready', '/metrics'].includes(path)) return [404, 'not found\n'];
+    if (path === '/live') return [200, 'ok\n'];
+    const works = await readiness.works();
+    if (path === '/metrics') return [200, formatMetrics(works)];
+    if (works === undefined) return [503, 'draining\n'];
+    return works ? [200, 'ok\n'] : [503, 'the storage does not work; the log says why\n'];
+  }
+
+  const server = createServer((request, response) => {
+    void page(request).then(([status, text]) => {
+      response.writeHead(status, { 'Content-Type': metricsType }).end(text);
+    });
+  });
+  evictConnections(server);
+  return Object.assign(server, { maxConnections });
+}

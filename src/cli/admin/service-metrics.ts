@@ -1,0 +1,43 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { Server } from 'node:http';
+import type { CommitMessage } from '../../core/trace.ts';
+import type { RequestMessage } from '../../http/request-message.ts';
+import { openConnections } from '../../http/node/connections.ts';
+import { isDiskFull } from '../describe-error.ts';
+import { Counter, formatMetric, Histogram } from './metrics.ts';
+
+/**
+ * Collects metrics from diagnostics channels until the process ends. The returned function formats them. `isUp` is
+ * whether the storage works, if this is known.
+ */
+export function collectServiceMetrics(server: Server): (isUp: boolean | undefined) => string {
+  const [requests, durations, commits] = [new Counter(), new Histogram(), new Histogram()];
+  let isFull = false;
+
+  subscribe('tracing:plant-store:request:asyncEnd', (message) => {
+    const { operation = 'none', status, code, durationMs } = message as RequestMessage;
+    requests.add(`operation="${operation}",status="${status}"${code === undefined ? '' : `,code="${code}"`}`);
+    durations.add(`operation="${operation}"`, durationMs / 1000);
+  });
+  subscribe('tracing:plant-store:commit:asyncEnd', (message) => {
+    const { durationMs, error } = message as CommitMessage;
+    commits.add('', durationMs / 1000);
+    isFull = isDiskFull(error);
+  });
+
+  const value = (number: number | boolean): string[] => [` ${Number(number)}`];
+  return (isUp) => {
+    const [open, max] = [value(openConnections(server).size), value(server.maxConnections)];
+    const [up, full] = [isUp === undefined ? [] : value(isUp), value(isFull)];
+    const seconds = 'Time from the request header to the end of the response.';
+    return [
+      formatMetric('counter', 'plant_store_http_requests_total', 'Requests.', requests.samples()),
+      formatMetric('histogram', 'plant_store_http_request_duration_seconds', seconds, durations.samples()),
+      formatMetric('gauge', 'plant_store_http_open_connections', 'Open connections of the public port.', open),
+      formatMetric('gauge', 'plant_store_http_max_connections', 'Maximum number of open connections.', max),
+      formatMetric('histogram', 'plant_store_commit_duration_seconds', 'Time of a commit.', commits.samples()),
+      formatMetric('gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', up),
+      formatMetric('gauge', 'plant_store_storage_full', 'Whether the last commit found the disk full, 1 or 0.', full),
+    ].join('');
+  };
+}

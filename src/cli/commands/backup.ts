@@ -1,0 +1,45 @@
+import { resolve } from 'node:path';
+import { backUpDatabase } from '../../storage/sqlite/backup.ts';
+import { requireFolderOf } from '../../storage/sqlite/file.ts';
+import { parseCommandLine, UsageError } from '../command.ts';
+import { setting, settings } from '../environment.ts';
+import { interruptible } from '../interruption.ts';
+import { parseStorage, requireFile, describeFailure } from '../storage.ts';
+
+export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
+
+Copies a snapshot of FILE to the new file TARGET. Servers may continue to write
+to FILE. To restore the backup, stop the server and run plant-store restore.
+
+Options:
+  --storage sqlite:FILE   the file to copy (PLANT_STORE_STORAGE, else
+                          DATABASE_URL; default sqlite:plants.db)
+  -h, --help              show this help
+`;
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
+  const [target] = positionals;
+  if (!target) throw new UsageError('backup requires TARGET, the name of the new file.');
+  const { file } = parseStorage(setting('storage', values.storage), ['sqlite']);
+  const newFile = resolve(target);
+  requireFile(file);
+  requireFolderOf(newFile, 'backup');
+  return interruptible(async (signal) => {
+    await copyDatabase(file, newFile, signal);
+    process.stderr.write(`Backed up ${file} to ${newFile}.\n`);
+    return 0;
+  });
+}
+
+/** Copies a database file. Leaves no part of a copy behind if the signal is aborted. */
+export async function copyDatabase(file: string, target: string, signal: AbortSignal): Promise<void> {
+  try {
+    await backUpDatabase(file, target, () => {
+      signal.throwIfAborted();
+    });
+  } catch (error) {
+    // An error of SQLite does not say which of the two files it is about.
+    throw describeFailure(`${file} cannot be copied to ${target}`, error);
+  }
+}

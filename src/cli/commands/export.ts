@@ -1,0 +1,40 @@
+import { pipeline } from 'node:stream/promises';
+import type { OwnedPlant } from '../../core/storage-adapter.ts';
+import { parseCommandLine } from '../command.ts';
+import { setting, settings } from '../environment.ts';
+import { counted } from '../output/transfer-report.ts';
+import { parseStorage, withSource } from '../storage.ts';
+
+export const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
+
+Writes all plants of all users to standard output. Each line is a JSON object:
+{"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The tag is omitted if the
+plant has none. Ids are exact integers, even beyond 2^53.
+
+Options:
+  --storage STORAGE   sqlite:FILE or postgres://… (PLANT_STORE_STORAGE, else
+                      DATABASE_URL; default sqlite:plants.db)
+  -h, --help          show this help
+`;
+
+export async function run(args: string[]): Promise<number> {
+  const { values } = parseCommandLine(args, { storage: settings.storage });
+  const location = parseStorage(setting('storage', values.storage), ['sqlite', 'postgres']);
+  return withSource(location, async (pages) => {
+    let count = 0;
+    async function* lines(): AsyncGenerator<string> {
+      for await (const page of pages) {
+        count += page.length;
+        yield page.map(toLine).join('');
+      }
+    }
+    await pipeline(lines, process.stdout, { end: false });
+    process.stderr.write(`Exported ${counted(count, 'plant')}.\n`);
+    return 0;
+  });
+}
+
+function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
+  const ending = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
+  return `{"user":${JSON.stringify(user)},"id":${id},"name":${JSON.stringify(name)}${ending}}\n`;
+}

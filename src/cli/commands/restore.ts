@@ -1,0 +1,110 @@
+import { closeSync, constants, existsSync, fchownSync, fstatSync, linkSync, lstatSync, openSync } from 'node:fs';
+import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { identifyFile, isSameFile, requireFolderOf, syncFolder } from '../../storage/sqlite/file.ts';
+import { hasResultCode } from '../../storage/sqlite/result-code.ts';
+import { parseCommandLine, UsageError } from '../command.ts';
+import { setting, settings } from '../environment.ts';
+import { interruptible } from '../interruption.ts';
+import { describeFailure, parseStorage, requireFile } from '../storage.ts';
+import { copyDatabase } from './backup.ts';
+
+export const help = `Usage: plant-store restore BACKUP [--storage sqlite:FILE]
+
+Checks BACKUP, and replaces FILE with a copy of it. Stop all servers first: FILE
+must not be in use. The previous FILE is kept as FILE.before-restore, and its
+log as FILE.before-restore-wal.
+
+Options:
+  --storage sqlite:FILE   the file to replace (PLANT_STORE_STORAGE, else
+                          DATABASE_URL; default sqlite:plants.db)
+  -h, --help              show this help
+`;
+
+/** The write-ahead log, and the journal of a transaction that was interrupted before the file had a log. */
+const logEndings = ['-wal', '-journal'];
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
+  const [given] = positionals;
+  if (!given) throw new UsageError('restore requires BACKUP, the name of a file.');
+  const { file: path } = parseStorage(setting('storage', values.storage), ['sqlite']);
+  // SQLite keeps the log next to the file to which symbolic links lead. A link that leads nowhere is an error.
+  const file = lstatSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
+  const [backup, previous, copy] = [resolve(given), `${file}.before-restore`, `${file}.restoring`];
+  requireFile(backup);
+  requireFolderOf(file, 'database file');
+  if (isSameFile(identifyFile(file), identifyFile(backup))) {
+    throw new UsageError('BACKUP must not be the file to replace.');
+  }
+  const kept = ['', ...logEndings].map((ending) => previous + ending);
+  const existing = kept.find((name) => existsSync(name));
+  if (existing !== undefined) throw new Error(`${existing} exists, from an earlier restore: move it away.`);
+  return interruptible(async (signal) => {
+    // A process that was killed might have left a copy.
+    rmSync(copy, { force: true });
+    await copyDatabase(backup, copy, signal);
+    try {
+      keepOwner(existsSync(file) ? file : dirname(file), copy);
+      replace(file, copy, previous);
+    } finally {
+      rmSync(copy, { force: true });
+    }
+    const names = kept.filter((name) => existsSync(name)).join(' and ');
+    process.stderr.write(`Restored ${file}.${names === '' ? '' : ` The previous data is in ${names}.`}\n`);
+    return 0;
+  });
+}
+
+/**
+ * Throws an error if a file is in use. `link` is a new hard link to the file. SQLite looks for a log by the name of the
+ * link, so it changes neither the file nor its log. By the name of a damaged file, it would remove the log.
+ */
+function requireUnused(file: string, link: string): void {
+  let database: DatabaseSync | undefined;
+  try {
+    // If there is a log, SQLite locks the file before it reads the header, which can be damaged. It skips an invalid log.
+    writeFileSync(`${link}-wal`, ' ', { flag: 'wx' });
+    database = new DatabaseSync(link, { timeout: 0 });
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    if (hasResultCode(error, 'corrupt') || hasResultCode(error, 'notADatabase')) return;
+    rmSync(link);
+    if (!hasResultCode(error, 'busy')) throw describeFailure(`${file} cannot be replaced`, error);
+    throw new Error(`${file} is in use: stop the server before you restore a backup.`, { cause: error });
+  } finally {
+    database?.close();
+    rmSync(`${link}-wal`, { force: true });
+  }
+}
+
+/** If root restores the backup, gives the copy to the owner of a file or folder. */
+function keepOwner(from: string, copy: string): void {
+  if (process.getuid?.() !== 0) return;
+  // The owner is changed by the descriptor, because another account could replace the path by a link.
+  const descriptor = openSync(copy, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const { uid, nlink } = fstatSync(descriptor);
+    if (uid !== 0 || nlink !== 1) throw new Error(`${copy} was replaced by another process.`);
+    const owner = statSync(from);
+    fchownSync(descriptor, owner.uid, owner.gid);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Replaces a file by its copy, and keeps the previous file and its logs under other names. */
+function replace(file: string, copy: string, previous: string): void {
+  if (existsSync(file)) {
+    linkSync(file, previous);
+    requireUnused(file, previous);
+  }
+  const logs = logEndings.filter((ending) => existsSync(file + ending));
+  // Without its log, the previous file must not be opened, even if restore is killed. A log without a file is refused.
+  if (logs.length > 0) rmSync(file, { force: true });
+  for (const ending of logs) renameSync(file + ending, previous + ending);
+  rmSync(`${file}-shm`, { force: true });
+  renameSync(copy, file);
+  syncFolder(dirname(file));
+}

@@ -1,0 +1,225 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { resolve } from 'node:path';
+import type { Caller } from '../../core/model/caller.ts';
+import type { RequestMessage } from '../../http/request-message.ts';
+import { PlantStore } from '../../core/plant-store.ts';
+import { parseCorsOrigin } from '../../http/cors.ts';
+import { createRequestListener } from '../../http/node/listener.ts';
+import { createServerFor, drainServer } from '../../http/node/server.ts';
+import { checkBasePath } from '../../http/options.ts';
+import { TokenGrants } from '../../tokens/grants.ts';
+import { createAdminServer } from '../admin/admin.ts';
+import { Readiness } from '../admin/readiness.ts';
+import { asUsageError, parseCommandLine, UsageError } from '../command.ts';
+import { createDocs } from '../docs.ts';
+import { setting, settings } from '../environment.ts';
+import type { Setting, SettingName } from '../environment.ts';
+import { prepareFirstToken } from '../first-token.ts';
+import { interruptible } from '../interruption.ts';
+import { listen, reachableUrl } from '../listen.ts';
+import { Log, logFormats, logLevels } from '../output/log.ts';
+import { version } from '../package.ts';
+import { openStorage, parseStorage } from '../storage.ts';
+
+export const help = `Usage: plant-store serve [OPTIONS]
+
+Runs the HTTP service. On SIGINT or SIGTERM, the server finishes the requests in
+progress and exits. SIGHUP has the same effect, but only on a terminal.
+
+Options:
+  --host HOST         the address to listen on
+                      (PLANT_STORE_HOST; default 127.0.0.1)
+  --port PORT         the port to listen on; 0 selects a free port
+                      (PLANT_STORE_PORT, else PORT; default 3000)
+  --storage STORAGE   sqlite:FILE, sqlite:FILE?commitThread=true, memory or
+                      postgres://USER:PASSWORD@HOST/DATABASE, with parameters
+                      such as max=N, the size of the connection pool,
+                      schema=NAME and table=NAME
+                      (PLANT_STORE_STORAGE, else DATABASE_URL;
+                      default sqlite:plants.db)
+  --tokens FILE       the tokens file. If it is missing, it is created with a
+                      token for the user 'me', which is written to
+                      first-token.txt in its folder
+                      (PLANT_STORE_TOKENS; default tokens.json)
+  --base-path PATH    the path under which clients reach the service, such as
+                      /garden (PLANT_STORE_BASE_PATH; default none)
+  --cors-origin LIST  the origins whose web pages may call the service,
+                      separated by commas, or * for all
+                      (PLANT_STORE_CORS_ORIGIN; default none)
+  --trusted-proxies N the number of proxies that append to X-Forwarded-For
+                      (PLANT_STORE_TRUSTED_PROXIES; default 0)
+  --admin-port PORT   the port of /live, /ready and /metrics
+                      (PLANT_STORE_ADMIN_PORT; default: off)
+  --admin-host HOST   the address of the admin port
+                      (PLANT_STORE_ADMIN_HOST; default 127.0.0.1)
+  --log FORMAT        the format of the log on standard error: json or pretty
+                      (PLANT_STORE_LOG; default pretty on a terminal)
+  --log-level LEVEL   info, or error for errors only
+                      (PLANT_STORE_LOG_LEVEL; default info)
+  --docs              serve a web page at /docs to try the service; requires
+                      the package swagger-ui-dist (PLANT_STORE_DOCS=1)
+  -h, --help          show this help
+`;
+
+/** How long requests in progress may continue after a signal. */
+const drainGraceMs = 8000;
+/** How long the store may take to close after the last request. Then the process exits anyway. */
+const exitGraceMs = 1000;
+
+/** @throws {UsageError} if a setting is invalid. */
+function parse(args: string[]) {
+  const { values } = parseCommandLine(args, settings);
+  const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
+  const [basePath, corsOrigin, adminPort, log] = [
+    given('base-path'),
+    given('cors-origin'),
+    given('admin-port'),
+    given('log'),
+  ];
+  const format = log.text === '' ? (process.stderr.isTTY ? 'pretty' : 'json') : parseWord(log, logFormats);
+  asUsageError(basePath.source, () => {
+    checkBasePath(basePath.text);
+  });
+  const docs = setting('docs', values.docs === true ? '1' : undefined);
+  return {
+    address: { host: given('host').text, port: parseInteger(given('port'), 65_535) },
+    storage: parseStorage(given('storage'), ['sqlite', 'postgres', 'memory']),
+    tokens: resolve(given('tokens').text),
+    basePath: basePath.text,
+    corsOrigin: asUsageError(corsOrigin.source, () => {
+      return corsOrigin.text === '' ? [] : parseCorsOrigin(corsOrigin.text.split(',').map((origin) => origin.trim()));
+    }),
+    trustedProxies: parseInteger(given('trusted-proxies'), 99),
+    admin:
+      adminPort.text === '' ? undefined : { host: given('admin-host').text, port: parseInteger(adminPort, 65_535) },
+    log: { format, level: parseWord(given('log-level'), logLevels) },
+    /** The flag or variable that enables the web page; `undefined` if the page is disabled. */
+    docs: parseWord(docs, ['0', '1']) === '1' ? docs.source : undefined,
+  };
+}
+
+type Config = ReturnType<typeof parse>;
+
+function parseInteger({ text, source }: Setting, max: number): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new UsageError(`${source} must be 0 to ${max}, not '${text}'.`);
+}
+
+function parseWord<Word extends string>({ text, source }: Setting, words: readonly Word[]): Word {
+  const word = words.find((known) => known === text);
+  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}, not '${text}'.`);
+  return word;
+}
+
+export async function run(args: string[]): Promise<number> {
+  const config = parse(args);
+  const { basePath, corsOrigin, trustedProxies } = config;
+  const log = new Log(config.log);
+  const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
+  const tokens = openTokens(config.tokens, log);
+  const storage = await openStorage(config.storage);
+  const store = new PlantStore({ storage });
+  const readiness = new Readiness(storage, log);
+  const listener = createRequestListener(store, {
+    authenticate: tokens.authenticate,
+    onError: (error, { requestId, method, path }) => {
+      log.error(`${method} ${path} failed`, error, requestId);
+    },
+    basePath,
+    corsOrigin,
+    trustedProxies,
+  });
+  const server = createServerFor(addDocs?.(listener) ?? listener);
+  const adminServer = config.admin && createAdminServer(server, readiness);
+  try {
+    logEvents(server, log);
+    const url = await listen(server, config.address);
+    const adminUrl = adminServer && config.admin && (await listen(adminServer, config.admin, 'admin-'));
+    // The token is issued only after the server has started to listen. Otherwise, a failed startup, for example because
+    // the port is in use, would leave behind a token that was never shown.
+    const first = tokens.issueFirst(reachableUrl(url));
+    await interruptible(async (signal) => {
+      const signaled = once(signal, 'abort');
+      announce(config, url, adminUrl, first);
+      log.info('listening', { version, url, adminUrl, storage: config.storage.place });
+      void readiness.works();
+      await signaled;
+      log.info(`${String(signal.reason)}: stopping`);
+      readiness.stop();
+      await drainServer(server, { graceMs: drainGraceMs });
+      return 0;
+    });
+    // A database that does not respond must not keep the process running.
+    setTimeout(exit, exitGraceMs, log).unref();
+  } finally {
+    // The server is still listening here only if the startup failed after the port was opened.
+    if (server.listening) await drainServer(server, { graceMs: 0 });
+    await store.close();
+    adminServer?.close();
+    adminServer?.closeAllConnections();
+    log.flush();
+  }
+  return exit(log);
+}
+
+/** Opens the tokens file. If it is missing, every token is rejected until `issueFirst` creates it. */
+function openTokens(path: string, log: Log) {
+  const open = (): TokenGrants => new TokenGrants(path, log.error.bind(log));
+  const issue = existsSync(path) ? undefined : prepareFirstToken(path);
+  let grants = issue === undefined ? open() : undefined;
+  return {
+    authenticate: (token: string): Caller | null => {
+      const found = grants?.find(token);
+      if (found === undefined) return null;
+      if ('caller' in found) return found.caller;
+      log.info(`A token was rejected: ${found.reason}`, { tokenId: found.tokenId });
+      return null;
+    },
+    issueFirst: (url: string): string | undefined => {
+      const message = issue?.(url);
+      grants ??= open();
+      return message;
+    },
+  };
+}
+
+/** Supervisors and scripts wait for the line with the URL. */
+function announce({ storage, tokens, docs }: Config, url: string, adminUrl?: string, firstToken?: string): void {
+  const lines = [
+    `Plant Store listening on ${url}`,
+    `Plants are stored in ${storage.place}, and tokens in ${tokens}.`,
+    adminUrl && `Health and metrics: ${adminUrl}`,
+    docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
+    firstToken,
+  ];
+  process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
+}
+
+function exit(log: Log): never {
+  log.info('stopped');
+  log.flush();
+  process.exit(0);
+}
+
+function logEvents(server: Server, log: Log): void {
+  // Without subscribers, requests are not traced.
+  if (log.hasInfo) {
+    subscribe('tracing:plant-store:request:asyncEnd', (message) => {
+      log.request(message as RequestMessage);
+    });
+  }
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException) => {
+    // Other codes mean that a client disconnected.
+    if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) log.info('refused', { code });
+  });
+  const limit = `at most ${server.maxConnections} connections may be open`;
+  server.on('drop', () => {
+    log.error(`A connection was closed: ${limit}.`);
+  });
+  server.on('connectionEvicted', () => {
+    log.error(`The least active connection was closed to make room: ${limit}.`);
+  });
+}

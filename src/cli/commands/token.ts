@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { scopes as allScopes } from '../../core/model/caller.ts';
+import type { Scope } from '../../core/model/caller.ts';
+import { errorTable } from '../../core/model/errors.ts';
+import { isUser } from '../../core/model/user.ts';
+import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
+import { readTokenFile } from '../../tokens/token-file.ts';
+import type { TokenRecord } from '../../tokens/token-file.ts';
+import { parseCommandLine, UsageError } from '../command.ts';
+import { setting, settings } from '../environment.ts';
+import { printable } from '../output/printable.ts';
+
+export const help = `Usage: plant-store token create USER [--scope LIST] [--expires-in TIME]
+       plant-store token list
+       plant-store token revoke ID
+
+Manages bearer tokens. create prints a new token for a user; the token is not
+shown again. list shows all tokens, but not their values. revoke removes the
+token with this id; ID can also be the token itself. A running server applies
+changes within a second.
+
+Options:
+  --tokens FILE       the tokens file (PLANT_STORE_TOKENS; default tokens.json)
+  --scope LIST        with create: the scopes of the token, plants:read or
+                      plants:write, separated by commas (default: both)
+  --expires-in TIME   with create: the time until the token expires, a number
+                      followed by s, m, h, d or w, such as 30d (default: never)
+  -h, --help          show this help
+`;
+
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+export async function run([action, ...args]: string[]): Promise<number> {
+  if (action === 'create') return create(args);
+  if (action === 'list') return list(args);
+  if (action === 'revoke') return revoke(args);
+  throw new UsageError('token must be followed by create, list or revoke. See plant-store token --help.');
+}
+
+function create(args: string[]): number {
+  const options = { scope: { type: 'string' }, 'expires-in': { type: 'string' } } as const;
+  const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens, ...options }, 1);
+  const [user] = positionals;
+  if (!user) throw new UsageError('token create requires a USER.');
+  if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
+  const scopes = values.scope?.split(',').map(parseScope);
+  const expiresIn = values['expires-in'];
+  const path = setting('tokens', values.tokens).text;
+  const place = `${existsSync(path) ? '' : 'the new file '}${resolve(path)}`;
+  const issued = issueToken(path, {
+    user,
+    ...(scopes && { scopes }),
+    ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
+  });
+  const { id } = issued.record;
+  process.stderr.write(`Created ${id} for ${printable(user)} in ${place}. The token is shown only once:\n`);
+  process.stdout.write(`${issued.token}\n`);
+  return 0;
+}
+
+function list(args: string[]): number {
+  const { values } = parseCommandLine(args, { tokens: settings.tokens });
+  const path = setting('tokens', values.tokens).text;
+  requireTokenFile(path);
+  const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
+  }
+  const lineOf = (row: string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+  process.stdout.write(`${rows.map((row) => lineOf(row).trimEnd()).join('\n')}\n`);
+  return 0;
+}
+
+function revoke(args: string[]): number {
+  const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens }, 1);
+  const [given] = positionals;
+  if (given === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
+  const path = setting('tokens', values.tokens).text;
+  const id = revokeToken(path, given);
+  // The message does not contain the argument, which may be a token.
+  if (id === undefined) throw new Error(`There is no such token in ${path}. See plant-store token list.`);
+  process.stderr.write(`Revoked ${printable(id)}.\n`);
+  return 0;
+}
+
+function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {
+  const isExpired = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
+  const expiry = `${expiresAt ?? 'never'}${isExpired ? ' (expired)' : ''}`;
+  return [printable(id), printable(user), (scopes ?? allScopes).join(','), createdAt, expiry];
+}
+
+function parseScope(text: string): Scope {
+  const scope = allScopes.find((known) => known === text);
+  if (scope === undefined) throw new UsageError(`--scope must be ${allScopes.join(' or ')}, not '${text}'.`);
+  return scope;
+}
+
+function parseExpiry(text: string): string {
+  const [, count = '', unit = ''] = /^([1-9]\d*)([smhdw])$/.exec(text) ?? [];
+  const time = new Date(Date.now() + Number(count) * (unitMs[unit] ?? NaN));
+  if (Number.isNaN(time.getTime())) {
+    throw new UsageError(`--expires-in must be a number of at least 1 and s, m, h, d or w, as in 30d, not '${text}'.`);
+  }
+  return time.toISOString();
+}

@@ -1,0 +1,28 @@
+import { errorTable } from '../core/model/errors.ts';
+import { hasResultCode } from '../storage/sqlite/result-code.ts';
+
+/** Returns whether an operation failed for lack of space: in Node.js, in PostgreSQL (SQLSTATE 53100) or in SQLite. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === '53100' || hasResultCode(error, 'full') || isDiskFull(error.cause);
+}
+
+/**
+ * Describes an error and its causes on one line. Omits the general message that clients receive when the storage fails,
+ * unless the cause is unknown.
+ */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message } = error;
+  if (message.includes('client password must be a string')) {
+    return 'The database asks for a password: set it in the connection string or in PGPASSWORD.';
+  }
+  // If a host name has several addresses and no connection succeeds, the error is an AggregateError whose own message
+  // is empty.
+  const reasons: unknown[] = error instanceof AggregateError && message === '' ? error.errors : [error.cause];
+  const causes = reasons.filter((reason) => reason !== undefined).map(describeError);
+  const added = causes.filter((text) => !message.includes(text)).join(', ');
+  if (message === '' || (message === errorTable.storage_unavailable.message && added !== '')) return added;
+  return added === '' ? message : `${message} (${added})`;
+}

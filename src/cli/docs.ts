@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
+import type { ServiceListener } from '../http/node/listener.ts';
+import { splitTarget } from '../http/routes.ts';
+import { loadOptional } from './package.ts';
+
+/** All URLs are relative, so that the page works even if a proxy removes a path prefix from requests. */
+const html = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Plant Store</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <noscript>This page requires JavaScript.</noscript>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`;
+
+/** Because `validatorUrl` is null, Swagger UI does not send the OpenAPI document to a validator on another host. */
+const startScript = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+`;
+
+/** Swagger UI 5.35.0 needs exactly these sources: the icons in its style sheet are data URLs. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/**
+ * Returns a function that adds the documentation page to a listener. The page is Swagger UI at `/docs`, with or without
+ * the prefix `basePath`. It loads the service's own `/openapi.json`.
+ *
+ * @throws {UsageError} if the swagger-ui-dist package, an optional peer dependency, is not installed. `source` is the
+ *   flag or the environment variable that enables the page.
+ */
+export function createDocs(source: string, basePath: string): (listener: ServiceListener) => ServiceListener {
+  const manifest = loadOptional('swagger-ui-dist', source, (require) =>
+    require.resolve('swagger-ui-dist/package.json'),
+  );
+  const asset = (name: string): Buffer => readFileSync(join(dirname(manifest), name));
+  const files = new Map<string, [mediaType: string, body: string | Buffer]>([
+    ['/docs', ['text/html; charset=utf-8', html]],
+    ['/docs/start.js', ['text/javascript; charset=utf-8', startScript]],
+    ['/docs/swagger-ui-bundle.js', ['text/javascript; charset=utf-8', asset('swagger-ui-bundle.js')]],
+    ['/docs/swagger-ui.css', ['text/css; charset=utf-8', asset('swagger-ui.css')]],
+  ]);
+  const send = ({ method = '', url = '' }: IncomingMessage, response: ServerResponse): boolean => {
+    if (method !== 'GET' && method !== 'HEAD') return false;
+    const target = splitTarget(url).path;
+    const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
+    const [mediaType, body] = files.get(path) ?? [];
+    if (mediaType === undefined || body === undefined) return false;
+    response.writeHead(200, {
+      'Content-Type': mediaType,
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': contentSecurityPolicy,
+      'Referrer-Policy': 'no-referrer',
+    });
+    response.end(body);
+    return true;
+  };
+  return (listener) => (request, response) => {
+    if (!send(request, response)) listener(request, response);
+  };
+}

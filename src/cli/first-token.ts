@@ -1,0 +1,42 @@
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { requireFolderOf } from '../storage/sqlite/file.ts';
+import { issueToken } from '../tokens/issue.ts';
+
+/**
+ * Prepares the token for the user `me` that the server issues if it starts without a tokens file. Returns a function
+ * that issues the token for the server at `url`, and returns a message with a command that uses it. The token is
+ * written to a new file, because the output of a server is often saved in a log.
+ *
+ * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
+ */
+export function prepareFirstToken(tokens: string): (url: string) => string {
+  requireFolderOf(tokens, 'tokens file');
+  const path = join(dirname(resolve(tokens)), 'first-token.txt');
+  if (existsSync(path)) throw new Error(`The first token would be written to ${path}, which exists: move it away.`);
+  return (url) => {
+    // The file is created before the token is issued, so that no token is issued if the file cannot be created. It is
+    // written by its descriptor, because another account could replace the path by a link.
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      writeSync(file, `${issueToken(tokens, { user: 'me' }).token}\n`);
+      fsyncSync(file);
+    } catch (error) {
+      rmSync(path, { force: true });
+      throw error;
+    } finally {
+      closeSync(file);
+    }
+    return `
+Created a token for the user 'me' in ${path}, which only its owner can read.
+Move the token to a safe place, and remove that file. To list your plants, run:
+
+  curl -H "Authorization: Bearer $(cat ${shellQuoted(path)})" ${shellQuoted(`${url}/plants`)}
+`;
+  };
+}
+
+/** Quotes a string as one word for a POSIX shell. */
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,115 @@
+import { errorText } from '../../core/model/error-text.ts';
+import { PlantStoreError } from '../../core/model/errors.ts';
+import type { RequestMessage } from '../../http/request-message.ts';
+import { describeError } from '../describe-error.ts';
+import { printable } from './printable.ts';
+
+export const logFormats = ['json', 'pretty'] as const;
+export const logLevels = ['info', 'error'] as const;
+export interface LogOptions {
+  readonly format: (typeof logFormats)[number];
+  readonly level?: (typeof logLevels)[number];
+}
+
+type Fields = Readonly<Record<string, string | number | undefined>>;
+type LogEntry = Fields & { readonly level: 'info' | 'error'; readonly message: string };
+
+/** The maximum size of the buffer if standard error is not read. Further lines are dropped. */
+const maxUnwrittenBytes = 1_048_576;
+
+/** Repeated errors are counted, and the counts are logged at this interval. */
+const repeatMs = 1000;
+
+/** Writes the log to standard error, with at most one write per event loop iteration. */
+export class Log {
+  readonly #options: LogOptions;
+  /** The number of repetitions of each error since it was logged. */
+  readonly #repeats = new Map<string, number>();
+  #lines: string[] = [];
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+  }
+
+  /** Whether entries of the level `info` are written. */
+  get hasInfo(): boolean {
+    return this.#options.level !== 'error';
+  }
+
+  info(message: string, fields: Fields = {}): void {
+    if (this.hasInfo) this.#write({ level: 'info', message, ...fields });
+  }
+
+  /**
+   * Logs an error with its causes and advice for the operator. An unexpected error is logged with its stack.
+   * Repetitions within a second are only counted, because every request fails while the storage is unavailable.
+   */
+  error(event: string, error?: unknown, requestId?: string): void {
+    const message = error === undefined ? event : `${event}: ${describeError(error)}`;
+    const repeats = this.#repeats.get(message);
+    if (repeats !== undefined) {
+      this.#repeats.set(message, repeats + 1);
+      return;
+    }
+    if (this.#repeats.size === 0) setTimeout(this.#reportRepeats.bind(this), repeatMs).unref();
+    this.#repeats.set(message, 0);
+    const isExpected = error === undefined || error instanceof PlantStoreError;
+    this.#write({ level: 'error', message, requestId, error: isExpected ? undefined : errorText(error) });
+  }
+
+  /** Logs a request that has ended. */
+  request(message: RequestMessage): void {
+    this.info('request', {
+      requestId: message.requestId,
+      traceId: message.traceparent?.slice(3, 35),
+      client: message.client,
+      user: message.user,
+      tokenId: message.tokenId,
+      method: message.method,
+      path: message.unmatchedPath ?? message.path,
+      operation: message.operation,
+      status: message.status,
+      code: message.code,
+      durationMs: Math.round(message.durationMs * 1000) / 1000,
+      bytes: message.bytes,
+      end: message.isComplete ? undefined : 'incomplete',
+    });
+  }
+
+  flush(): void {
+    this.#reportRepeats();
+    this.#writeOut();
+  }
+
+  #reportRepeats(): void {
+    for (const [message, count] of this.#repeats) {
+      if (count > 0) this.#write({ level: 'error', message: `${count} times more: ${message}` });
+    }
+    this.#repeats.clear();
+  }
+
+  #write(entry: LogEntry): void {
+    if (this.#lines.length === 0) setImmediate(this.#writeOut.bind(this));
+    this.#lines.push(this.#options.format === 'pretty' ? pretty(entry) : json(entry));
+  }
+
+  #writeOut(): void {
+    if (this.#lines.length === 0) return;
+    if (process.stderr.writableLength <= maxUnwrittenBytes) process.stderr.write(`${this.#lines.join('\n')}\n`);
+    this.#lines = [];
+  }
+}
+
+function json(entry: LogEntry): string {
+  return `{"time":"${new Date().toISOString()}",${JSON.stringify(entry).slice(1)}`;
+}
+
+function pretty({ level, message, error, ...fields }: LogEntry): string {
+  const { method, path, status, durationMs = 0, end, code, tokenId, user, requestId } = fields;
+  const who = user === undefined ? undefined : printable(String(user));
+  const result = [status, code, `${Number(durationMs).toFixed(1)} ms`, end, who];
+  const parts = method === undefined ? [message, code, tokenId, requestId] : [method, path, ...result, requestId];
+  const text = parts.filter((part) => part !== undefined).join(' ');
+  const clock = new Date().toTimeString().slice(0, 8);
+  return `${clock} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;
+}

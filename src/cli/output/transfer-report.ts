@@ -1,0 +1,34 @@
+import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/add-plants.ts';
+import { exitCodeOf } from '../interruption.ts';
+import { printable } from './printable.ts';
+
+/** Reports a transfer of plants on standard error: the conflicts, the bad lines and a summary. */
+export class TransferReport implements CopyPlantsOptions {
+  #badLines = 0;
+
+  readonly onConflict = ({ user, plant: { id } }: PlantConflict): void => {
+    const name = printable(JSON.stringify(user));
+    process.stderr.write(`User ${name} has another plant with id ${id}: it was left as it is.\n`);
+  };
+
+  onBadLine(number: number, problem: string): void {
+    this.#badLines++;
+    process.stderr.write(`Line ${number} was left out: ${problem}\n`);
+  }
+
+  /** Writes the summary. Returns the exit code, which is 0 if all plants were added or already existed. */
+  finish(verb: string, { added, present, conflicts }: CopyCounts, signal: AbortSignal): number {
+    const counts = [`${verb} ${counted(added, 'plant')}`, `${counted(present, 'plant')} already existed`];
+    counts.push(counted(conflicts, 'conflict'));
+    if (this.#badLines > 0) counts.push(counted(this.#badLines, 'bad line'));
+    const advice = signal.aborted ? ' Interrupted: run the command again to continue.' : '';
+    process.stderr.write(`${counts.join(', ')}.${advice}\n`);
+    if (signal.aborted) return exitCodeOf(signal);
+    return conflicts === 0 && this.#badLines === 0 ? 0 : 1;
+  }
+}
+
+/** Formats a number of things, such as `1 plant` or `2,000 plants`. `unit` must be in the singular. */
+export function counted(count: number, unit: string): string {
+  return `${count.toLocaleString('en-US')} ${unit}${count === 1 ? '' : 's'}`;
+}

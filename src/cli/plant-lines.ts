@@ -1,0 +1,41 @@
+import { errorTable, PlantStoreError } from '../core/model/errors.ts';
+import { parseExactJson } from '../core/model/exact-json.ts';
+import { parseNewPlant } from '../core/model/plant.ts';
+import { isUser } from '../core/model/user.ts';
+import type { OwnedPlant } from '../core/storage-adapter.ts';
+
+/** Splits a stream of bytes into lines without their terminators. Yields the lines that end in the same chunk together. */
+export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer[], void, undefined> {
+  // Latin-1 keeps every byte, so that a line that is not UTF-8 can be reported. Appending a string copies nothing.
+  let rest = '';
+  for await (const chunk of input) {
+    const [first = '', ...others] = chunk.toString('latin1').split('\n');
+    rest += first;
+    const last = others.pop();
+    if (last === undefined) continue;
+    yield [rest, ...others].map((line) => Buffer.from(line, 'latin1'));
+    rest = last;
+  }
+  yield [Buffer.from(rest, 'latin1')];
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. If the line is blank,
+ * returns `undefined`. If the line is not a valid plant, returns a sentence that describes the problem.
+ */
+export function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
+  try {
+    // The decoder omits U+FEFF, a byte order mark, which some programs write at the start of a file.
+    const text = decoder.decode(line);
+    if (text.trim() === '') return undefined;
+    const value = parseExactJson(text);
+    const plant = parseNewPlant(value);
+    const { user } = value as { user?: unknown };
+    return isUser(user) ? { user, plant } : errorTable.invalid_user.message;
+  } catch (error) {
+    // The cause of any other error is that the line is not UTF-8, is not JSON, or nests too deep.
+    return error instanceof PlantStoreError ? error.message : 'it is not JSON in UTF-8, or nests too deep.';
+  }
+}

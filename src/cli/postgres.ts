@@ -1,0 +1,100 @@
+import { callbackify } from 'node:util';
+import type { StorageAdapter } from '../core/storage-adapter.ts';
+import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
+import type { PostgresPool } from '../storage/postgres/pool.ts';
+import { asUsageError, UsageError } from './command.ts';
+import type { Setting } from './environment.ts';
+import { loadOptional } from './package.ts';
+
+/** The part of `pg` that this module uses. The types of `pg` might not be installed. */
+interface PgModule {
+  readonly Client: new (config: object) => unknown;
+  readonly Pool: new (config: object) => PgPool;
+}
+
+interface PgClient extends PostgresPool {
+  on(event: 'error', listener: () => void): unknown;
+}
+
+interface PgPool extends PgClient {
+  end(): Promise<void>;
+}
+
+/**
+ * If the database does not respond, requests fail with status 503 after these timeouts. While a commit is pending, all
+ * other writes on this server wait, so the query timeout also limits how long a failover can block writes.
+ */
+const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
+
+/**
+ * When `query_timeout` expires, `pg` closes the connection. By default, PostgreSQL does not notice the disconnect while a
+ * statement runs or waits for a lock, so abandoned backends would accumulate.
+ */
+const checkConnection = "SET client_connection_check_interval = '1s'";
+
+/** A parsed connection string. */
+export interface PostgresLocation {
+  readonly kind: 'postgres';
+  /** The host and the database, without secrets. */
+  readonly place: string;
+  /** The name of the flag or variable with the connection string. */
+  readonly source: string;
+  /** Without the parameters `max`, `schema` and `table`. */
+  readonly connectionString: string;
+  readonly max: number;
+  readonly schema: string | undefined;
+  readonly table: string | undefined;
+}
+
+/**
+ * Parses a connection string. `pg` interprets all parameters except `max`, `schema` and `table`.
+ *
+ * @throws {UsageError} if the string contains an `@` that is not directly before the host. `pg` could use a part of the
+ *   password as the host, and error messages would contain it.
+ */
+export function parseConnectionString({ text, source }: Setting): PostgresLocation {
+  if (!/^\w+:\/\/([^@/?#]*@)?[^@]*$/.test(text)) {
+    const characters = "'@' as %40, '/' as %2F, '?' as %3F, '#' as %23 and '%' as %25";
+    throw new UsageError(`${source} must contain only the '@' before the host: in a password, write ${characters}.`);
+  }
+  const [, base = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text) ?? [];
+  const parameters = new URLSearchParams(query);
+  const max = Number(parameters.get('max') ?? 10);
+  if (!Number.isInteger(max) || max < 1) throw new UsageError(`max in ${source} must be an integer from 1.`);
+  const [schema, table] = [parameters.get('schema') ?? undefined, parameters.get('table') ?? undefined];
+  for (const name of ['max', 'schema', 'table']) parameters.delete(name);
+  const connectionString = parameters.size === 0 ? base : `${base}?${parameters.toString()}`;
+  // `pg` also accepts strings that are not valid URLs, such as `postgres://ada@/garden?host=/run/postgresql`.
+  const url = URL.parse(base);
+  const place = `PostgreSQL at ${parameters.get('host') ?? url?.host ?? '?'}${url?.pathname ?? ''}`;
+  return { kind: 'postgres', place, source, connectionString, max, schema, table };
+}
+
+/**
+ * Opens a storage adapter with its own connection pool. Does not connect to the database before the first operation.
+ *
+ * @throws {UsageError} if `pg` is not installed, or if it rejects the connection string.
+ */
+export function openPostgres(location: PostgresLocation, createTable: boolean): StorageAdapter {
+  const { source, connectionString, max, schema, table } = location;
+  const { Client, Pool } = loadOptional('pg', source, (require) => require('pg') as PgModule);
+  // `pg` calls this function for each new connection, and closes the connection if the function fails. If the database
+  // rejects the setting, the connection is used without it.
+  const verify = callbackify(async (client: PgClient) => {
+    // The pool listens for errors only after this function has finished.
+    client.on('error', () => undefined);
+    await client.query({ text: checkConnection, values: [] }).catch((error: unknown) => {
+      // Only errors from the database have a severity. Any other error means that the connection failed or timed out.
+      if (!(error instanceof Error && 'severity' in error)) throw error;
+    });
+  });
+  const config = { connectionString, max, ...timeouts, keepAlive: true, verify };
+  // This client only validates the connection string, which a pool does not parse until it connects.
+  asUsageError(source, () => new Client(config));
+  const pool = new Pool(config);
+  // Without a listener, an error on an idle connection would end the process. The pool replaces that connection.
+  pool.on('error', () => undefined);
+  const storage = asUsageError(source, () => new PostgresStorage({ pool, schema, table, createTable }));
+  const closeStorage = storage.close.bind(storage);
+  return Object.assign(storage, { close: () => closeStorage().then(() => pool.end()) });
+}

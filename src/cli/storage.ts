@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
+import { MemoryStorage } from '../storage/memory/memory-storage.ts';
+import { openToRead } from '../storage/sqlite/database.ts';
+import { Reader } from '../storage/sqlite/reader.ts';
+import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
+import { UsageError } from './command.ts';
+import type { Setting } from './environment.ts';
+import { openPostgres, parseConnectionString } from './postgres.ts';
+import type { PostgresLocation } from './postgres.ts';
+
+/** A storage setting, parsed. `place` is its description, without a password. */
+export type StorageLocation =
+  | { readonly kind: 'memory'; readonly place: string }
+  | { readonly kind: 'sqlite'; readonly place: string; readonly file: string; readonly commitThread: boolean }
+  | PostgresLocation;
+
+type Kind = StorageLocation['kind'];
+type Located<K extends Kind> = Extract<StorageLocation, { kind: K }>;
+
+const forms = {
+  sqlite: 'sqlite:FILE, sqlite:FILE?commitThread=true',
+  postgres: 'postgres://USER:PASSWORD@HOST/DATABASE',
+  memory: 'memory',
+} as const satisfies Record<Kind, string>;
+
+/**
+ * Parses a storage setting of one of these kinds.
+ *
+ * @throws {UsageError} if the setting is invalid. The message does not contain it, because it may include a password.
+ */
+export function parseStorage<K extends Kind>(setting: Setting, kinds: readonly K[]): Located<K> {
+  const location = parse(setting);
+  if (location !== undefined && kinds.some((kind) => kind === location.kind)) return location as Located<K>;
+  throw new UsageError(`${setting.source} must be ${kinds.map((kind) => forms[kind]).join(' or ')}.`);
+}
+
+function parse(setting: Setting): StorageLocation | undefined {
+  const { text } = setting;
+  if (text === 'memory') return { kind: 'memory', place: 'memory, until the server stops' };
+  if (/^postgres(?:ql)?:\/\//.test(text)) return parseConnectionString(setting);
+  // Some programs take `sqlite:///FILE` for a path in the current folder, others for an absolute path.
+  const match = /^sqlite:(?!\/\/|:memory:$)([^?]+)(?:\?commitThread=(true|false))?$/s.exec(text);
+  if (match?.[1] === undefined) return undefined;
+  const file = resolve(match[1]);
+  const place = `${existsSync(file) ? '' : 'the new file '}${file}`;
+  return { kind: 'sqlite', place, file, commitThread: match[2] === 'true' };
+}
+
+/** Opens a storage. Creates a missing file or table. */
+export async function openStorage(location: StorageLocation): Promise<StorageAdapter> {
+  if (location.kind === 'memory') return new MemoryStorage();
+  if (location.kind === 'postgres') return openPostgres(location, true);
+  const { file, commitThread } = location;
+  try {
+    return new SqliteStorage(file, { commitThread });
+  } catch (error) {
+    throw describeFailure(`${file} cannot be used`, error);
+  }
+}
+
+/** Passes all plants of an existing storage to `work`. Does not change the storage. */
+export async function withSource<T>(
+  location: Located<'sqlite' | 'postgres'>,
+  work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
+): Promise<T> {
+  const pages = location.kind === 'postgres' ? scanTable(location) : scanFile(location.file);
+  // A source that cannot be read must be reported before `work` creates its target.
+  const first = await pages.next();
+  async function* all(): Scan {
+    if (first.done !== true) yield first.value;
+    yield* pages;
+  }
+  try {
+    return await work(all());
+  } finally {
+    await pages.return();
+  }
+}
+
+type Scan = AsyncGenerator<OwnedPlant[], void>;
+
+/** Also works on a standby. `list` would not. */
+async function* scanTable(location: PostgresLocation): Scan {
+  const storage = openPostgres(location, false);
+  try {
+    yield* storage.scan();
+  } finally {
+    await storage.close();
+  }
+}
+
+async function* scanFile(file: string): Scan {
+  requireFile(file);
+  try {
+    const database = openToRead(file);
+    try {
+      yield* new Reader(database).scan();
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw describeFailure(`${file} cannot be used`, error);
+  }
+}
+
+/** Opens a persistent storage, creates it if it does not exist, and passes it to `work`. */
+export async function withTarget<T>(
+  location: Located<'sqlite' | 'postgres'>,
+  work: (storage: StorageAdapter) => Promise<T>,
+): Promise<T> {
+  try {
+    const storage = await openStorage(location);
+    try {
+      // Opening a connection pool does not check the table.
+      await storage.list('', { after: undefined, limit: 1 });
+      return await work(storage);
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    throw location.kind === 'sqlite' ? describeFailure(`${location.file} cannot be used`, error) : error;
+  }
+}
+
+export function requireFile(file: string): void {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
+}
+
+/** Adds `problem`, which names the file, to the message of an SQLite error. Returns any other error unchanged. */
+export function describeFailure(problem: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('errcode' in error)) return error;
+  return new Error(`${problem}: ${error.message}.`, { cause: error });
+}

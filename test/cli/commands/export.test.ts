@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { callCommand } from '../../support/call-command.ts';
+import { spawnCommand } from '../../support/command-line.ts';
+import { createAll, owned, rowOfPlants } from '../../support/stored-plants.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** Starts an export of more plants than fit into the output buffers. Resolves when the output is readable. */
+async function startExport(t: TestContext): Promise<ReturnType<typeof spawnCommand>> {
+  const cwd = await temporaryFolder(t);
+  await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
+  const child = spawnCommand(['export'], { cwd });
+  t.after(() => child.kill('SIGKILL'));
+  await once(child.stdout, 'readable');
+  return child;
+}
+
+describe('plant-store export', () => {
+  it('writes one JSON object per line, with exact ids', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const plants = [
+      owned('ada', { id: -1n, name: 'Moss' }),
+      owned('ada', { id: 2n ** 53n + 1n, name: 'Fern "x"\n', tag: '' }),
+      owned('bob', { id: 1n, name: 'é', tag: 'indoor' }),
+    ];
+    await createAll(join(cwd, 'plants.db'), plants.toReversed());
+    const { code, stdout, stderr } = await callCommand(['export'], { cwd });
+    assert.equal(code, 0);
+    assert.deepEqual(stdout.split('\n').sort(), [
+      '',
+      '{"user":"ada","id":-1,"name":"Moss"}',
+      '{"user":"ada","id":9007199254740993,"name":"Fern \\"x\\"\\n","tag":""}',
+      '{"user":"bob","id":1,"name":"é","tag":"indoor"}',
+    ]);
+    assert.match(stderr, /^Exported 3 plants/);
+    await createAll(join(cwd, 'empty.db'), []);
+    const empty = await callCommand(['export'], { cwd, env: { PLANT_STORE_STORAGE: 'sqlite:empty.db' } });
+    assert.deepEqual([empty.code, empty.stdout], [0, '']);
+  });
+
+  it('exits with 1 if the reader closes the pipe before the end', async (t) => {
+    const child = await startExport(t);
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+    const exited = once(child, 'close');
+    child.stdout.destroy();
+    assert.deepEqual(await exited, [1, null]);
+    assert.match(stderr, /^plant-store: [^\n]*EPIPE[^\n]*\n$/);
+  });
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { callCommand } from '../../support/call-command.ts';
+import { spawnCommand, startServer } from '../../support/command-line.ts';
+import type { CommandContext } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePort, occupyPort } from '../../support/listen.ts';
+import { untilListening } from '../../support/server-process.ts';
+import type { ServerProcess } from '../../support/server-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
+
+/** Starts a server whose port is set by an environment variable. */
+function startOnPort(t: HasAfter, args: string[], context: CommandContext): Promise<ServerProcess> {
+  const child = spawnCommand(['serve', ...args], context);
+  return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+}
+
+describe('plant-store serve', { concurrency: 4 }, () => {
+  it('fails and changes nothing if the tokens file is invalid', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeFile(join(cwd, 'tokens.json'), '{"tokens":["pst_secret"]}');
+    const { code, stderr } = await callCommand(['serve', '--port', '0'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /tokens\.json cannot be used/);
+    assert.ok(!stderr.includes('pst_'));
+    assert.deepEqual(await readdir(cwd), ['tokens.json']);
+  });
+
+  it('hides its arguments from other users of the machine', async (t) => {
+    const { pid } = await startServer(t, ['--storage', 'sqlite:secret.db'], { cwd: await temporaryFolder(t) });
+    const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', `${pid}`], { encoding: 'utf8' });
+    assert.equal(stdout.trim(), 'plant-store serve');
+  });
+
+  it('reads its settings from the environment', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const [storage, tokens] = [join(cwd, 'etc', 'garden.db'), join(cwd, 'etc', 'people.json')];
+    await mkdir(join(cwd, 'etc'));
+    const port = await freePort();
+    const env = {
+      PLANT_STORE_HOST: 'localhost',
+      PLANT_STORE_PORT: String(port),
+      PLANT_STORE_STORAGE: `sqlite:${storage}`,
+      PLANT_STORE_TOKENS: tokens,
+      PLANT_STORE_LOG: 'pretty',
+      PLANT_STORE_BASE_PATH: '/garden',
+      PLANT_STORE_CORS_ORIGIN: 'https://app.example.com, http://localhost:5173',
+      // Plant Store's own variables take precedence over these variables.
+      PORT: 'http',
+      DATABASE_URL: 'none',
+    };
+    const server = await startOnPort(t, [], { cwd, env });
+    assert.equal(server.url, `http://localhost:${port}`);
+    await eventually(() => {
+      assert.ok(existsSync(storage) && existsSync(tokens));
+    });
+    const { servers } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { servers: unknown };
+    assert.deepEqual(servers, [{ url: '/garden' }]);
+    for (const origin of ['https://app.example.com', 'http://localhost:5173']) {
+      const { headers } = await fetch(`${server.url}/plants`, { headers: { origin } });
+      assert.equal(headers.get('access-control-allow-origin'), origin);
+    }
+    assert.equal(await server.stop(), 0);
+    assert.match(
+      server.stderr(),
+      /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} SIGTERM: stopping\n[\d:]{8} stopped\n$/ms,
+    );
+  });
+
+  it('fails and creates no token if it cannot listen', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const port = await occupyPort(t);
+    for (const [args, keyword] of [
+      [`--port ${port}`, 'EADDRINUSE'],
+      // An open admin port does not keep the process running.
+      [`--port ${port} --admin-port 0`, '--port'],
+      [`--port 0 --admin-port ${port}`, '--admin-port'],
+      ['--port 0 --host 192.0.2.1', '--host'],
+      ['--port 0 --host nowhere.invalid', 'nowhere.invalid'],
+    ] as const) {
+      const { code, stderr } = await callCommand(['serve', '--storage', 'memory', ...args.split(' ')], { cwd });
+      assert.deepEqual([code, stderr.split('\n').length], [1, 2], stderr);
+      assert.ok(stderr.includes(keyword), stderr);
+    }
+    assert.deepEqual(await readdir(cwd), []);
+  });
+});

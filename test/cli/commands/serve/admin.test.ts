@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { revokeToken } from '../../../../src/tokens/issue.ts';
+import type { CommandContext } from '../../../support/command-line.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { RawConnection } from '../../../support/raw-http.ts';
+import { hasProgram, mountSmallFolder } from '../../../support/system-fault.ts';
+import type { HasAfter } from '../../../support/temporary-folder.ts';
+import { adminUrlOf, beginCreate, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
+import type { TokenServer } from '../../../support/token-server.ts';
+
+async function start(
+  t: HasAfter,
+  args: string[] = [],
+  context: Partial<CommandContext> = {},
+): Promise<TokenServer & { adminUrl: string }> {
+  const folder = await folderWithToken(t, 'ada-secret');
+  const started = await startTokenServer(t, ['--admin-port', '0', ...args], { folder, ...context });
+  return { ...started, adminUrl: await adminUrlOf(started.server) };
+}
+
+async function get(url: string, method = 'GET'): Promise<[status: number, text: string]> {
+  const response = await fetch(url, { method });
+  return [response.status, await response.text()];
+}
+
+describe('admin port of plant-store serve', { concurrency: 3 }, () => {
+  it('responds to requests for /live, /ready and /metrics, and to no others', async (t) => {
+    const { adminUrl } = await start(t, ['--storage', 'memory']);
+    assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
+    assert.deepEqual(await get(`${adminUrl}/ready?probe`), [200, 'ok\n']);
+    assert.deepEqual(await get(`${adminUrl}/ready`, 'HEAD'), [200, '']);
+    assert.deepEqual(await get(`${adminUrl}/plants`), [404, 'not found\n']);
+    const metrics = await fetch(`${adminUrl}/metrics`);
+    assert.equal(metrics.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    await metrics.text();
+
+    // Clients that do not complete their requests do not block the port.
+    const stalled = await Promise.all(
+      Array.from({ length: 8 }, () => RawConnection.open(t, Number(new URL(adminUrl).port))),
+    );
+    for (const connection of stalled) connection.send('GET /li');
+    await eventually(async () => {
+      assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
+    }, 3000);
+    assert.ok(stalled.filter(({ socket }) => !socket.destroyed).length >= 6);
+  });
+
+  it('counts requests, commits and connections, without showing users, tokens or paths', async (t) => {
+    const { server, token, call, create, adminUrl } = await start(t);
+    for (const id of [1, 1]) await create(id);
+    for (const target of ['/plants', '/secret-path']) await call('GET', target);
+    const [, text] = await get(`${adminUrl}/metrics`);
+    for (const line of [
+      'plant_store_http_requests_total{operation="createPlant",status="200"} 1',
+      'plant_store_http_requests_total{operation="createPlant",status="400",code="id_taken"} 1',
+      'plant_store_http_requests_total{operation="getPlants",status="200"} 1',
+      'plant_store_http_requests_total{operation="none",status="404",code="route_not_found"} 1',
+      'plant_store_http_request_duration_seconds_count{operation="createPlant"} 2',
+      'plant_store_commit_duration_seconds_bucket{le="+Inf"} 2',
+      'plant_store_storage_up 1',
+      'plant_store_storage_full 0',
+    ]) {
+      assert.ok(text.includes(`\n${line}\n`), `${line} is not in ${text}`);
+    }
+    for (const secret of ['ada-secret', 'secret-path', 'pst_', token]) assert.ok(!text.includes(secret));
+    assert.equal(await server.stop(), 0);
+    if (!hasProgram(t, 'promtool')) return;
+    const { status, stderr: problems } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    assert.deepEqual([status, problems], [0, '']);
+  });
+
+  it('is not ready if the database file was removed: writes fail, plants are still listed, and the log says why', async (t) => {
+    const { cwd, server, create, call, log, adminUrl } = await start(t);
+    assert.equal((await create(1)).status, 200);
+    for (const ending of ['', '-wal', '-shm']) await rm(join(cwd, `plants.db${ending}`));
+    const failed = await create(2);
+    assert.deepEqual([failed.status, failed.error], [503, 50300]);
+    assert.match((await get(`${adminUrl}/metrics`))[1], /,code="storage_unavailable"\} 1$/m);
+    // The result of the check on startup is reused for a second.
+    await eventually(async () => {
+      assert.equal((await get(`${adminUrl}/ready`))[0], 503);
+    });
+    assert.match((await call('GET', '/plants')).text, /^\[\{"name":"plant 1"\}/);
+    assert.equal(await server.stop(), 0);
+    assert.ok(log().some(({ message }) => String(message).includes('was removed or replaced')));
+    assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json', 'tokens.json.lock']);
+  });
+
+  it('says that the disk is full until a commit has succeeded', async (t) => {
+    const full = await mountSmallFolder(t, 1);
+    if (full === undefined) {
+      t.skip('this process may not mount');
+      return;
+    }
+    const { call, adminUrl } = await start(t, ['--storage', `sqlite:${full}/plants.db`]);
+    const isFull = async (): Promise<string | undefined> =>
+      /^plant_store_storage_full (\d)$/m.exec((await get(`${adminUrl}/metrics`))[1])?.[1];
+    const name = 'x'.repeat(60_000);
+    const statusOf = async (id: number): Promise<number> =>
+      (await call('POST', '/plants', { body: JSON.stringify({ id, name }) })).status;
+    await writeFile(join(full, 'ballast'), Buffer.alloc(500_000));
+    let id = 0;
+    await eventually(async () => {
+      assert.equal(await statusOf(++id), 503);
+    });
+    assert.equal(await isFull(), '1');
+    await rm(join(full, 'ballast'));
+    assert.equal(await statusOf(id), 200);
+    assert.equal(await isFull(), '0');
+  });
+
+  it('responds to /ready with 503 during a graceful shutdown, until the public port is closed', async (t) => {
+    const started = await start(t, ['--storage', 'memory']);
+    const { server, adminUrl } = started;
+    const body = '{"id":1,"name":"Fern"}';
+    const connection = await beginCreate(t, started, body);
+    const stopped = server.stop();
+    await eventually(async () => {
+      assert.deepEqual(await get(`${adminUrl}/ready`), [503, 'draining\n']);
+    });
+    assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
+    connection.send(body);
+    await connection.until(/"name":"Fern"/);
+    assert.equal(await stopped, 0);
+    await assert.rejects(fetch(`${adminUrl}/live`));
+  });
+
+  it('responds when the public port has the maximum number of connections, while new clients are served', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const { server, adminUrl, create, call, tokens, tokenId } = await start(t, [], { maxOpenFiles: 128 });
+    // Each connection sends an incomplete header, so that the server does not close the connection as idle.
+    const connections: RawConnection[] = [];
+    for (let n = 0; n < 200; n++) {
+      connections.push(await RawConnection.open(t, server.port, 'GET /plants HTTP/1.1\r\n'));
+    }
+    const metrics = await eventually(async () => {
+      const [, text] = await get(`${adminUrl}/metrics`);
+      assert.match(text, /^plant_store_http_open_connections 6\d$/m);
+      return text;
+    });
+    assert.match(metrics, /^plant_store_http_max_connections 64$/m);
+    assert.deepEqual(await get(`${adminUrl}/ready`), [200, 'ok\n']);
+    await eventually(async () => {
+      assert.equal((await create(1)).status, 200);
+    });
+    assert.ok(revokeToken(tokens, tokenId));
+    await eventually(async () => {
+      assert.equal((await call('GET', '/plants')).status, 401);
+    });
+    // The server would wait eight seconds for the rest of the headers.
+    for (const { socket } of connections) socket.destroy();
+    assert.equal(await server.stop(), 0);
+    assert.match(server.stderr(), /at most 64 connections/);
+    assert.doesNotMatch(server.stderr(), /EMFILE|cannot be used/);
+  });
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../support/eventually.ts';
+import { parseRawAnswer } from '../../../support/raw-http.ts';
+import type { RawConnection } from '../../../support/raw-http.ts';
+import type { HasAfter } from '../../../support/temporary-folder.ts';
+import { beginCreate, startTokenServer } from '../../../support/token-server.ts';
+import type { TokenFolder, TokenServer } from '../../../support/token-server.ts';
+
+const plant = '{"id":1,"name":"Basil"}';
+
+const start = (t: HasAfter, storage: string, folder?: TokenFolder): Promise<TokenServer> =>
+  startTokenServer(t, ['--storage', storage, '--log', 'json'], folder && { folder });
+
+/** Sends half the body of a POST request after the server has started to read the request. */
+async function sendHalf(t: HasAfter, started: TokenServer): Promise<RawConnection> {
+  const connection = await beginCreate(t, started, plant);
+  connection.send(plant.slice(0, 10));
+  return connection;
+}
+
+/** Sends a signal and waits until the server has logged it. `exit` resolves with the exit code. */
+async function signal({ server }: TokenServer, name: NodeJS.Signals): Promise<{ exit: Promise<number | null> }> {
+  const exit = server.stop(name);
+  await eventually(() => {
+    assert.match(server.stderr(), new RegExp(`"${name}: stopping"`));
+  });
+  return { exit };
+}
+
+describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
+  it('finishes requests in progress on SIGTERM, refuses new connections, and exits with 0', async (t) => {
+    const started = await start(t, 'sqlite:plants.db');
+    const connection = await sendHalf(t, started);
+    const { exit } = await signal(started, 'SIGTERM');
+    const [refused] = (await once(connect(started.server.port, '127.0.0.1'), 'error')) as [NodeJS.ErrnoException];
+    assert.equal(refused.code, 'ECONNREFUSED');
+    connection.send(plant.slice(10));
+    const received = await connection.untilClosed();
+    const { status, head, json } = parseRawAnswer(received.replace('HTTP/1.1 100 Continue\r\n\r\n', ''));
+    assert.deepEqual([status, json], [200, { name: 'Basil' }]);
+    assert.match(head, /^connection: close$/im);
+    assert.equal(await exit, 0);
+    const again = await start(t, 'sqlite:plants.db', started);
+    assert.deepEqual((await again.call('GET', '/plants')).json, [{ name: 'Basil' }]);
+  });
+
+  it('ignores SIGHUP without a terminal', async (t) => {
+    const started = await start(t, 'memory');
+    void started.server.stop('SIGHUP');
+    await sleep(500);
+    assert.equal((await started.create(1)).status, 200);
+    assert.equal(await started.server.stop(), 0);
+    assert.equal(started.log().at(-1)?.['message'], 'stopped');
+  });
+
+  it('exits with 0 within 10 seconds if a request never ends', async (t) => {
+    const started = await start(t, 'memory');
+    const connection = await sendHalf(t, started);
+    const signaledAt = performance.now();
+    const { exit } = await signal(started, 'SIGTERM');
+    assert.equal(await exit, 0);
+    assert.ok(performance.now() - signaledAt < 10_000);
+    await connection.untilClosed();
+  });
+
+  it('ends immediately on the second signal', async (t) => {
+    const started = await start(t, 'memory');
+    await sendHalf(t, started);
+    await signal(started, 'SIGINT');
+    await sleep(150);
+    const signaledAt = performance.now();
+    assert.equal(await started.server.stop('SIGTERM'), null);
+    assert.ok(performance.now() - signaledAt < 4000, 'long before the end of the grace period');
+  });
+
+  it('treats two simultaneous signals as one, because npm forwards signals that the terminal also sends', async (t) => {
+    const started = await start(t, 'memory');
+    const connection = await sendHalf(t, started);
+    void started.server.stop('SIGTERM');
+    const exit = started.server.stop('SIGINT');
+    await eventually(() => {
+      assert.match(started.server.stderr(), /: stopping"/);
+    });
+    connection.send(plant.slice(10));
+    assert.match(await connection.untilClosed(), /\r\n\r\n\{"name":"Basil"\}$/);
+    assert.equal(await exit, 0);
+    assert.equal(started.server.stderr().split(': stopping"').length, 2);
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { readTokenFile } from '../../../src/tokens/token-file.ts';
+import { callCommand } from '../../support/call-command.ts';
+import type { Finished } from '../../support/run-program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
+
+interface Desk {
+  readonly cwd: string;
+  readonly path: string;
+  readonly token: (...args: string[]) => Promise<Finished>;
+}
+
+/** Creates a folder. `token` runs `plant-store token` in this folder, and `path` is the default tokens file. */
+async function openDesk(t: HasAfter): Promise<Desk> {
+  const cwd = await temporaryFolder(t);
+  return { cwd, path: join(cwd, 'tokens.json'), token: (...args) => callCommand(['token', ...args], { cwd }) };
+}
+
+/** Arguments of `token create`, and the user, the scopes and the days until the expiry of the token. */
+const creations: [args: string[], user: string, scopes?: string[] | undefined, days?: number][] = [
+  [['ada'], 'ada'],
+  [['Ada Lovelace 🌱'], 'Ada Lovelace 🌱'],
+  [['--', '--help'], '--help'],
+  [['ada', '--scope=plants:read'], 'ada', ['plants:read']],
+  [['--scope', 'plants:write,plants:read', 'ada'], 'ada', ['plants:write', 'plants:read']],
+  ...Object.entries({ '3600s': 1 / 24, '90m': 1 / 16, '36h': 1.5, '30d': 30, '2w': 14, '9999999d': 9_999_999 }).map(
+    ([text, days]): [string[], string, undefined, number] => [['ada', '--expires-in', text], 'ada', undefined, days],
+  ),
+];
+
+describe('plant-store token create', () => {
+  it('prints only the token on standard output, and its id, user and file on standard error', async (t) => {
+    const { path, token } = await openDesk(t);
+    for (const [n, [args, user, scopes, days]] of creations.entries()) {
+      const { code, stdout, stderr } = await token('create', ...args);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^pst_[0-9A-Za-z]{36}\n$/);
+      const record = readTokenFile(path).at(-1) ?? assert.fail();
+      for (const part of [record.id, user, path]) assert.ok(stderr.includes(part), stderr);
+      assert.equal(stderr.includes('new file'), n === 0);
+      assert.deepEqual([record.user, record.scopes], [user, scopes]);
+      const { createdAt, expiresAt } = record;
+      assert.equal(expiresAt === undefined, days === undefined);
+      if (expiresAt === undefined || days === undefined) continue;
+      assert.ok(Math.abs(Date.parse(expiresAt) - Date.parse(createdAt) - days * 86_400_000) < 1000, expiresAt);
+    }
+  });
+});
+
+describe('plant-store token list', () => {
+  it('prints aligned columns without secrets, marks expired tokens, and escapes control characters', async (t) => {
+    const { path, token } = await openDesk(t);
+    const created = await token('create', 'ada');
+    const [ada] = readTokenFile(path);
+    const record = { id: 'tk_\u202e1', user: 'a\ntk_forged \u001b[31mred', createdAt: '2026-01-01T00:00:00.000Z' };
+    const sha256 = 'ab'.repeat(32);
+    const records = [ada, { ...record, sha256, scopes: ['plants:read'], expiresAt: '2026-01-02T00:00:00.000Z' }];
+    await writeFile(path, JSON.stringify({ version: 1, tokens: records }));
+    const { stdout } = await token('list');
+    const lines = stdout.split('\n');
+    assert.equal(lines.length, 4);
+    const column = lines[0]?.indexOf('SCOPES') ?? 0;
+    assert.match(lines[1] ?? '', /^tk_\w{10} +ada +plants:read,plants:write .* never$/);
+    assert.match(lines[2] ?? '', /^tk_\\u202e1 +a\\u000atk_forged \\u001b\[31mred +plants:read .* \(expired\)$/);
+    for (const line of lines.slice(1, 3)) assert.ok(line.startsWith('plants:read', column), line);
+    for (const secret of [created.stdout.trimEnd(), sha256]) assert.ok(!stdout.includes(secret));
+  });
+});
+
+describe('plant-store token revoke', () => {
+  it('removes the token with the given id or value, and prints only the id', async (t) => {
+    const { path, token } = await openDesk(t);
+    const values: string[] = [];
+    for (let n = 0; n < 3; n++) values.push((await token('create', 'ada')).stdout.trimEnd());
+    const [first = '', second = '', kept = ''] = readTokenFile(path).map(({ id }) => id);
+    for (const [given, id] of [
+      [first, first],
+      [values[1] ?? '', second],
+    ] as const) {
+      assert.deepEqual(await token('revoke', given), { code: 0, stdout: '', stderr: `Revoked ${id}.\n` });
+      const again = await token('revoke', given);
+      assert.equal(again.code, 1);
+      assert.ok(!again.stderr.includes(given));
+    }
+    assert.deepEqual(
+      readTokenFile(path).map(({ id }) => id),
+      [kept],
+    );
+  });
+});
+
+describe('tokens file of plant-store token', () => {
+  it('must exist unless a token is created', async (t) => {
+    const { cwd, token } = await openDesk(t);
+    for (const args of [['list'], ['revoke', 'tk_0']]) {
+      const { code, stderr } = await token(...args);
+      assert.deepEqual([code, stderr.includes('There is no tokens file')], [1, true]);
+    }
+    assert.match((await token('create', 'ada', '--tokens', 'deep/tokens.json')).stderr, /There is no folder .*deep/);
+    assert.deepEqual(await readdir(cwd), []);
+  });
+});

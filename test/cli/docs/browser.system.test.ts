@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { chromium } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { startDocsService } from '../../support/docs-service.ts';
+
+/** A page, with its errors and requests. */
+interface Observed {
+  readonly page: Page;
+  /** Console messages, uncaught errors and Content Security Policy violations. */
+  readonly complaints: string[];
+  /** The method, URL and body of each request. */
+  readonly requests: string[];
+}
+
+function findChromium(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return folders.map((folder) => join(folder, 'chromium')).find((path) => existsSync(path));
+}
+
+/** Opens a URL in Chromium. If Chromium is not installed, skips the test and returns `undefined`. */
+async function openPage(t: TestContext, url: string): Promise<Observed | undefined> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) {
+    console.log('NOT RUN: the test of the page in a browser needs chromium, which is not installed.');
+    t.skip('chromium is not installed');
+    return undefined;
+  }
+  // Chromium cannot use its sandbox when it runs as root.
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith('data:')) {
+      requests.push(`${request.method()} ${request.url()} ${request.postData() ?? ''}`);
+    }
+  });
+  await page.goto(url);
+  return { page, complaints, requests };
+}
+
+async function authorize(page: Page, token: string): Promise<void> {
+  await page.locator('button.authorize').first().click();
+  const dialog = page.locator('.modal-ux');
+  await dialog.locator('input').fill(token);
+  await dialog.locator('button.authorize').click();
+  await dialog.locator('.btn-done').click();
+}
+
+/** Opens an operation, fills in its field, if any, and executes the operation. Returns the status and the body. */
+async function execute(operation: Locator, field?: { selector: string; text: string }): Promise<[string, string]> {
+  await operation.locator('.opblock-summary-control').click();
+  if (field !== undefined) await operation.locator(field.selector).fill(field.text);
+  await operation.locator('button.execute').click();
+  const response = operation.locator('.live-responses-table tbody');
+  const status = await response.locator('.response-col_status').innerText();
+  const body = response.locator('.response-col_description .highlight-code code');
+  return [status.trim(), (await body.count()) === 0 ? '' : (await body.first().innerText()).replaceAll(/\s/g, '')];
+}
+
+describe('the page of serve --docs in Chromium', { timeout: 120_000 }, () => {
+  it('creates, lists and deletes a plant under a prefix', async (t) => {
+    const url = `http://127.0.0.1:${await startDocsService(t, { basePath: '/garden' })}/garden`;
+    const observed = await openPage(t, `${url}/docs`);
+    if (observed === undefined) return;
+    const { page, complaints, requests } = observed;
+    await authorize(page, 'ada');
+
+    // HEAD and OPTIONS are hidden.
+    const operations = await page.locator('.opblock:visible').all();
+    const shown = operations.map((one) =>
+      one.locator('.opblock-summary-method, .opblock-summary-path').allInnerTexts(),
+    );
+    assert.deepEqual(await Promise.all(shown), [
+      ['GET', '/plants'],
+      ['POST', '/plants'],
+      ['DELETE', '/plants/{id}'],
+      ['GET', '/openapi.json'],
+    ]);
+
+    // If the page used JSON.parse, it would change the id to 9007199254740992 and lose the spaces.
+    const plant = '{ "id":  9007199254740993, "name": "Fern", "tag": "indoor" }';
+    const create = page.locator('.opblock-post');
+    const created = await execute(create, { selector: 'textarea.body-param__text', text: plant });
+    assert.deepEqual(created, ['200', '{"name":"Fern","tag":"indoor"}']);
+    const list = page.locator('.opblock-get').first();
+    assert.deepEqual(await execute(list), ['200', '[{"name":"Fern","tag":"indoor"}]']);
+    const remove = page.locator('.opblock-delete');
+    const field = { selector: '.parameters input', text: '9007199254740993' };
+    assert.deepEqual(await execute(remove, field), ['204', '']);
+
+    assert.deepEqual(complaints, []);
+    assert.deepEqual(
+      requests.filter((request) => request.includes('/plants')),
+      [`POST ${url}/plants ${plant}`, `GET ${url}/plants `, `DELETE ${url}/plants/9007199254740993 `],
+    );
+    assert.deepEqual(
+      requests.filter((request) => !request.includes(` ${url}/`)),
+      [],
+    );
+  });
+});

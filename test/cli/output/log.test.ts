@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestMessage } from '../../../src/http.ts';
+import { Log } from '../../../src/cli/output/log.ts';
+import type { LogOptions } from '../../../src/cli/output/log.ts';
+import { captureStream } from '../../support/capture-stream.ts';
+
+/** Returns the text that a log writes to standard error. */
+async function written(options: LogOptions, work: (log: Log) => Promise<void> | void): Promise<string> {
+  const stderr = captureStream(process.stderr);
+  try {
+    const log = new Log(options);
+    await work(log);
+    log.flush();
+    return stderr.text();
+  } finally {
+    stderr.release();
+  }
+}
+
+/** Returns the messages that a log writes. */
+async function messages(work: (log: Log) => Promise<void> | void): Promise<string[]> {
+  const lines = (await written({ format: 'json' }, work)).trimEnd().split('\n');
+  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
+}
+
+const request = {
+  ...{ user: 'ada\u001b[2J', method: 'GET', path: '/plants', status: 200, durationMs: 1, isComplete: true },
+} as RequestMessage;
+
+describe('Log', () => {
+  it('writes an unexpected error with the stacks of its causes, as one line of JSON or as readable lines', async () => {
+    const error = new Error('outer', { cause: new TypeError('inner', { cause: 'no error' }) });
+    const stacks = /Error: outer\n +at .*Caused by TypeError: inner\n +at .*Caused by no error/s;
+    const fail = (log: Log): void => {
+      log.error('It failed', error);
+    };
+    const line = JSON.parse(await written({ format: 'json' }, fail)) as Record<string, string>;
+    assert.deepEqual([line['level'], line['message']], ['error', 'It failed: outer (inner (no error))']);
+    assert.match(line['error'] ?? '', stacks);
+    const pretty = await written({ format: 'pretty' }, fail);
+    assert.match(pretty, /^[\d:]{8} ERROR It failed: outer \(inner \(no error\)\)\n/);
+    assert.match(pretty, stacks);
+  });
+
+  it('escapes control characters in the user', async () => {
+    const tell = (log: Log): void => {
+      log.request(request);
+    };
+    assert.match(await written({ format: 'pretty' }, tell), /GET \/plants 200 1\.0 ms ada\\u001b\[2J\n$/);
+    assert.match(await written({ format: 'json' }, tell), /"user":"ada\\u001b\[2J"/);
+  });
+
+  it('counts repetitions of an error, and writes the count after a second or on a flush', async () => {
+    const found = await messages(async (log) => {
+      for (let n = 0; n < 1000; n++) {
+        log.error('one');
+        log.error('other');
+      }
+      await sleep(1500);
+      log.error('one');
+      log.error('one');
+    });
+    const counted = ['999 times more: one', '999 times more: other'];
+    assert.deepEqual(found, ['one', 'other', ...counted, 'one', '1 times more: one']);
+  });
+
+  it('drops lines if standard error is not read', async (t) => {
+    let unread = 2 ** 20 + 1;
+    Object.defineProperty(process.stderr, 'writableLength', { get: () => unread, configurable: true });
+    t.after(() => Reflect.deleteProperty(process.stderr, 'writableLength'));
+    const found = await messages((log) => {
+      log.info('a');
+      log.flush();
+      unread = 0;
+      log.info('b');
+    });
+    assert.deepEqual(found, ['b']);
+  });
+});
