@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
+import fc from 'fast-check';
 import { plantsJson } from '../../src/core/model/plant.ts';
 import type { PlantFields } from '../../src/core/model/plant.ts';
 import type { Plant } from '../../src/index.ts';
 import { maxPageBytes, toJsonPage } from '../../src/core/page.ts';
 import type { PageRequest, PageStorage } from '../../src/core/page.ts';
-import { hostilePlants } from './stored-plants.ts';
+import { hostilePlants, owned } from './stored-plants.ts';
 import { createEach } from './writes.ts';
 
 const long = 'x'.repeat(60_000);
@@ -79,5 +80,23 @@ export function testJsonPages(
       const single = batch.map(async (request) => await storage.listPages([request]));
       assert.deepEqual((await Promise.all(single)).flat(), expected);
     }
+  });
+
+  it('is the same as JSON for any mix of long texts and the separators of PostgresStorage', async (t) => {
+    const storage = await open(t);
+    t.after(() => storage.close());
+    const pieces = ['\x7f,', '\x7f:', '\x7f;', '\x7f!', '\x7f', 'x'.repeat(3000), 'a'];
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 4 }).map((parts) => parts.join(''));
+    const plants = fc.array(fc.record({ name: text, tag: text }, { requiredKeys: ['name'] }), { maxLength: 4 });
+    let users = 0;
+    await fc.assert(
+      fc.asyncProperty(plants, fc.constantFrom(1, 2, 3, 1000), async (fields, limit) => {
+        const user = `user ${users++}`;
+        await storage.commit(createEach(fields.map((plant, n) => owned(user, { id: BigInt(n), ...plant }))));
+        const expected = toJsonPage(await storage.list(user, { after: undefined, limit }));
+        assert.deepEqual(await storage.listPages([{ user, after: undefined, limit }]), [expected]);
+      }),
+      { numRuns: 200 },
+    );
   });
 }

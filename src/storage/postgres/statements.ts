@@ -20,7 +20,7 @@ export interface PageRow {
   readonly count: string | null;
   /** The id of the last plant within the limit. */
   readonly last: string | null;
-  /** The names and tags, separated by {@link separators}. Plants that exceed the maximum size are omitted. */
+  /** The names and tags, separated by {@link separators}. Plants that exceed the maximum size are marked as omitted. */
   readonly text: string | null;
 }
 
@@ -33,6 +33,8 @@ export interface PlantRow {
 
 /** Every separator starts with U+007F, which JSON does not escape, and which names and tags rarely contain. */
 export const separators = { plant: '\x7f,', tag: '\x7f:', noTag: '\x7f;' } as const;
+/** A page with this mark is read row by row. */
+const omitted = '\x7f!';
 
 const item = `name || coalesce('${separators.tag}' || tag, '${separators.noTag}')`;
 
@@ -84,7 +86,7 @@ export function statementsFor(quotedTable: string): Readonly<Record<StatementNam
   const pageOf = (user: string, first: string, limit: string): string => `SELECT
     cardinality(array_agg(id))::text AS count,
     (array_agg(id))[least(cardinality(array_agg(id)), ${limit})]::text AS last,
-    string_agg(CASE WHEN ${size} <= $4::integer THEN ${item} END, '${separators.plant}') AS text
+    string_agg(CASE WHEN ${size} <= $4::integer THEN ${item} ELSE '${omitted}' END, '${separators.plant}') AS text
     FROM (${limited(plantsOf(user, first), limit)}) AS plants`;
   return {
     insertOne: `INSERT INTO ${quotedTable} ("user", id, name, tag) VALUES ($1, $2, $3, $4) ${conflict}`,
