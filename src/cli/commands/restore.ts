@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fchownSync, fstatSync, linkSync, lsta
 import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { identifyFile, isSameFile, requireFolderOf, syncFolder } from '../../storage/sqlite/file.ts';
+import { identifyFile, isSameFile, requireFolderOf, restoringCopyOf, syncFolder } from '../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
@@ -32,7 +32,7 @@ export async function run(args: string[]): Promise<number> {
   const { file: path } = parseStorage(setting('storage', values.storage), ['sqlite']);
   // SQLite keeps the log next to the file to which symbolic links lead. A link that leads nowhere is an error.
   const file = lstatSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
-  const [backup, previous, copy] = [resolve(given), `${file}.before-restore`, `${file}.restoring`];
+  const [backup, previous, copy] = [resolve(given), `${file}.before-restore`, restoringCopyOf(file)];
   requireFile(backup);
   requireFolderOf(file, 'database file');
   if (isSameFile(identifyFile(file), identifyFile(backup))) {
@@ -101,7 +101,8 @@ function replace(file: string, copy: string, previous: string): void {
     requireUnused(file, previous);
   }
   const logs = logEndings.filter((ending) => existsSync(file + ending));
-  // Without its log, the previous file must not be opened, even if restore is killed. A log without a file is refused.
+  // Without its log, the previous file must not be opened, even if restore is killed. While the file is missing,
+  // SqliteStorage does not create an empty one next to a log or to the copy.
   if (logs.length > 0) rmSync(file, { force: true });
   for (const ending of logs) renameSync(file + ending, previous + ending);
   rmSync(`${file}-shm`, { force: true });

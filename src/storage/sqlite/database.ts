@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { createPrivateFile, damaged, hasLog, logOf, refuseOrphanedLog, requireFolderOf, unsupported } from './file.ts';
+import { createPrivateFile, damaged, hasLog, logOf, refuseOrphanedLog, refuseUnfinishedRestore } from './file.ts';
+import { requireFolderOf, unsupported } from './file.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
@@ -35,13 +36,14 @@ const maxBlockingMs = 100;
  * Opens a plant store's SQLite file in WAL mode with `synchronous=FULL`. Creates the file if it does not exist.
  *
  * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a newer
- *   version of this package, or is missing although its WAL exists.
+ *   version of this package, or is missing although its WAL or a restore's copy exists.
  * @throws {Error} if the file's folder does not exist, or if this version of SQLite can corrupt the file.
  */
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
   requireFolderOf(path, 'database file');
   refuseOrphanedLog(path);
+  refuseUnfinishedRestore(path);
   createPrivateFile(path);
   // Closing a read-write connection checkpoints the WAL, which would change the file of another application.
   if (hasLog(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();

@@ -53,6 +53,18 @@ export function refuseOrphanedLog(path: string): void {
   throw unsupported(logOf(path), `contains writes, but ${path} is missing. ${advice}`);
 }
 
+/** The name of the copy that replaces a file when a backup is restored. */
+export function restoringCopyOf(path: string): string {
+  return `${path}.restoring`;
+}
+
+/** Throws an error if a restore was killed between removing the previous file and renaming the copy. */
+export function refuseUnfinishedRestore(path: string): void {
+  if (existsSync(path) || !existsSync(restoringCopyOf(path))) return;
+  const message = `${path} is missing, because a restore has not finished. Restore the backup again.`;
+  throw new PlantStoreError('storage_unsupported', message);
+}
+
 /** Identifies a file. While a file is open, no other file can get the same identity. */
 export interface FileIdentity {
   readonly dev: bigint;

@@ -6,6 +6,7 @@ import { stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -71,6 +72,17 @@ describe('plant-store restore', () => {
       assert.deepEqual(await readAll(path), hostilePlants);
     });
   }
+
+  it('can be repeated if it was killed when there was no file, which no server replaces by an empty one', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const path = join(cwd, 'plants.db');
+    await createAll(join(cwd, 'backup.db'), hostilePlants);
+    await writeFile(`${path}.restoring`, '');
+    assert.throws(() => new SqliteStorage(path), { code: 'storage_unsupported', message: /restore/ });
+    assert.deepEqual((await readdir(cwd)).sort(), ['backup.db', 'plants.db.restoring']);
+    assert.equal((await callCommand(restore, { cwd })).code, 0);
+    assert.deepEqual(await readAll(path), hostilePlants);
+  });
 
   it('moves away the journal of an interrupted transaction, which would undo the restore', async (t) => {
     const cwd = await temporaryFolder(t);
