@@ -25,26 +25,25 @@ function isOrigin(value: unknown): value is string {
   return URL.parse(value)?.origin === value;
 }
 
-/** Lets web pages from other origins call the service (https://fetch.spec.whatwg.org/#http-cors-protocol). */
-export class Cors {
-  readonly #origins: ReadonlySet<string>;
-
-  constructor(origins: readonly string[]) {
-    this.#origins = new Set(origins);
+/**
+ * Lets web pages from `origins` call the service (https://fetch.spec.whatwg.org/#http-cors-protocol). `allow` contains
+ * the methods that the path supports; `undefined` if there is no such path.
+ */
+export function corsHeaders(
+  origins: readonly string[],
+  request: ServiceRequest,
+  allow: string | undefined,
+): HeaderList {
+  if (origins.length === 0) return [];
+  const isPublic = origins.includes('*');
+  const headers = isPublic ? [] : ['Vary', 'Origin'];
+  const origin = isPublic ? '*' : request.header('origin');
+  if (origin === undefined || !origins.includes(origin)) return headers;
+  headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed);
+  // An OPTIONS request may be a CORS preflight request.
+  if (request.method === 'OPTIONS' && allow !== undefined) {
+    headers.push('Access-Control-Allow-Methods', allow, 'Access-Control-Allow-Headers', requestHeaders);
+    headers.push('Access-Control-Max-Age', maxAge);
   }
-
-  /** `allow` contains the methods that the path supports; `undefined` if there is no such path. */
-  headers(request: ServiceRequest, allow: string | undefined): HeaderList {
-    const isPublic = this.#origins.has('*');
-    const headers = isPublic ? [] : ['Vary', 'Origin'];
-    const origin = isPublic ? '*' : request.header('origin');
-    if (origin === undefined || !this.#origins.has(origin)) return headers;
-    headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed);
-    // An OPTIONS request may be a CORS preflight request.
-    if (request.method === 'OPTIONS' && allow !== undefined) {
-      headers.push('Access-Control-Allow-Methods', allow, 'Access-Control-Allow-Headers', requestHeaders);
-      headers.push('Access-Control-Max-Age', maxAge);
-    }
-    return headers;
-  }
+  return headers;
 }

@@ -7,7 +7,7 @@ import { parseNewPlant, plantJson } from '../core/model/plant.ts';
 import type { PlantStore } from '../core/plant-store.ts';
 import { challenge, checkScope, findCaller } from './auth.ts';
 import { readJson } from './body.ts';
-import { Cors } from './cors.ts';
+import { corsHeaders } from './cors.ts';
 import { asKnownError, bodyHeaders, errorBody, HttpError } from './exchange.ts';
 import type { Answer, Result, ServiceRequest } from './exchange.ts';
 import { listPlants, parseListQuery } from './list.ts';
@@ -47,7 +47,6 @@ const retryAfterSeconds = 1;
 export function createService(owner: string, store: PlantStore, options: ServiceOptions): Service {
   const parsed = parseServiceOptions(owner, store, options);
   const { authenticate, basePath, corsOrigin, maxBodyBytes, maxInFlight, trustedProxies } = parsed;
-  const cors = corsOrigin.length === 0 ? undefined : new Cors(corsOrigin);
   const permits = new Permits(maxInFlight);
   const callOnError = guardHook('onError', parsed.onError, printError);
   const openApi = openApiJson(basePath);
@@ -139,7 +138,7 @@ export function createService(owner: string, store: PlantStore, options: Service
     const headers = bodyHeaders(body);
     headers.push('X-Request-Id', call.requestId);
     if (more !== undefined) headers.push(...more);
-    if (cors !== undefined) headers.push(...cors.headers(call.request, call.target.route?.allow));
+    headers.push(...corsHeaders(corsOrigin, call.request, call.target.route?.allow));
     const isGone = code !== undefined && !call.request.isOpen;
     return {
       status,
