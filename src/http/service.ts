@@ -5,6 +5,7 @@ import { guardHook } from '../core/model/guard-hook.ts';
 import { int64FromText } from '../core/model/int64.ts';
 import { parseNewPlant, plantJson } from '../core/model/plant.ts';
 import type { PlantStore } from '../core/plant-store.ts';
+import { isTraced } from '../core/trace.ts';
 import { challenge, checkScope, findCaller } from './auth.ts';
 import { readJson } from './body.ts';
 import { corsHeaders } from './cors.ts';
@@ -15,6 +16,7 @@ import { openApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
 import type { ServiceOptions } from './options.ts';
 import { Permits } from './permits.ts';
+import { requestChannel } from './request-message.ts';
 import { clipPath, operationOf, resolveTarget } from './routes.ts';
 import type { Operation, OperationId, Target } from './routes.ts';
 import { requestIdOf, RequestTrace } from './trace.ts';
@@ -58,7 +60,7 @@ export function createService(owner: string, store: PlantStore, options: Service
     const requestId = requestIdOf(request);
     const unmatchedPath = route === undefined ? clipPath(target.path) : undefined;
     const traced = { requestId, path: route?.path ?? '', unmatchedPath, operation: operation?.id };
-    const trace = RequestTrace.of(request, traced, trustedProxies);
+    const trace = isTraced(requestChannel) ? new RequestTrace(request, traced, trustedProxies) : undefined;
     const call: Call = { request, requestId, target, operation, trace, caller: undefined, permitHolder: undefined };
     return trace === undefined ? decide(call, refusal) : trace.run(() => decide(call, refusal));
   }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
-import { isTraced } from '../core/trace.ts';
 import type { ServiceRequest } from './exchange.ts';
 import { requestChannel } from './request-message.ts';
 import type { RequestMessage } from './request-message.ts';
@@ -47,18 +46,12 @@ export class RequestTrace {
   readonly #startMs = performance.now();
   readonly #message: RequestMessage;
 
-  private constructor(message: RequestMessage) {
-    this.#message = message;
-  }
-
-  /** Returns the trace of a request, or `undefined` if the channel has no subscribers. */
-  static of(
+  constructor(
     request: ServiceRequest,
     route: Pick<RequestMessage, 'requestId' | 'path' | 'unmatchedPath' | 'operation'>,
     trustedProxies: number,
-  ): RequestTrace | undefined {
-    if (!isTraced(requestChannel)) return undefined;
-    return new RequestTrace({
+  ) {
+    this.#message = {
       ...route,
       traceparent: traceparentOf(request),
       client: clientOf(request, trustedProxies),
@@ -70,7 +63,7 @@ export class RequestTrace {
       bytes: undefined,
       isComplete: false,
       durationMs: 0,
-    });
+    };
   }
 
   /** Publishes the start of the request, and runs `work` in the async context that subscribers have set. */
