@@ -1,5 +1,5 @@
 import type { Authenticate, Caller, Scope } from '../core/model/caller.ts';
-import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
+import { errorTable } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
 import { isUser } from '../core/model/user.ts';
 import { HttpError } from './exchange.ts';
@@ -20,7 +20,7 @@ function bearerToken(request: ServiceRequest): string {
 
 /**
  * Calls `authenticate` with the token of a request, and checks the result. Throws `missing_credentials`, or
- * `invalid_token` if the token does not identify a caller. Any other error becomes a 500 or a 503.
+ * `invalid_token` if the token does not identify a caller. Any other error is a fault of the application.
  */
 export function findCaller(
   authenticate: Authenticate,
@@ -29,23 +29,17 @@ export function findCaller(
 ): Caller | Promise<Caller> {
   const token = bearerToken(request);
   const header = (name: string): string | undefined => request.header(name.toLowerCase());
-  try {
-    const result = authenticate(token, { method: request.method, path, header });
-    return isPromiseLike(result) ? awaitCaller(result) : checkedCaller(result);
-  } catch (error) {
-    throw asInternalError(error);
-  }
+  const result = authenticate(token, { method: request.method, path, header });
+  return isPromiseLike(result) ? inTime(result).then(checkedCaller) : checkedCaller(result);
 }
 
-async function awaitCaller(result: PromiseLike<unknown>): Promise<Caller> {
+async function inTime<Result>(result: PromiseLike<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     late.reject(new Error(`authenticate did not settle within ${timeoutMs} milliseconds`));
   }, timeoutMs);
   try {
-    return checkedCaller(await Promise.race([result, late.promise]));
-  } catch (error) {
-    throw asInternalError(error);
+    return await Promise.race([result, late.promise]);
   } finally {
     clearTimeout(timer);
   }
@@ -53,12 +47,6 @@ async function awaitCaller(result: PromiseLike<unknown>): Promise<Caller> {
 
 function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
-}
-
-/** An application's PlantStoreError becomes a 500, unless clients can retry. */
-function asInternalError(error: unknown): unknown {
-  const isOurs = isPlantStoreError(error) && error.code !== 'storage_unavailable';
-  return isOurs ? new HttpError('internal', undefined, { cause: error }) : error;
 }
 
 const callerMembers = { user: true, scopes: true, tokenId: true } as const satisfies Record<keyof Caller, true>;

@@ -1,4 +1,4 @@
-import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
+import { errorTable } from '../core/model/errors.ts';
 import type { ErrorCode, PlantStoreError } from '../core/model/errors.ts';
 
 /** Each front adapts its own requests to this interface. */
@@ -55,11 +55,6 @@ export class HttpError extends Error {
     super(message, options);
     this.code = code;
   }
-}
-
-/** Returns an error that clients may see. An error that is not from this package becomes a generic `internal` error. */
-export function asKnownError(error: unknown): PlantStoreError | HttpError {
-  return isPlantStoreError(error) || error instanceof HttpError ? error : new HttpError('internal');
 }
 
 export function errorBody({ code, message }: PlantStoreError | HttpError): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../core/model/caller.ts';
-import { errorTable, PlantStoreError } from '../core/model/errors.ts';
+import { errorTable, isPlantStoreError, PlantStoreError } from '../core/model/errors.ts';
 import { guardHook } from '../core/model/guard-hook.ts';
 import { int64FromText } from '../core/model/int64.ts';
 import { parseNewPlant, plantJson } from '../core/model/plant.ts';
@@ -9,7 +9,7 @@ import { isTraced } from '../core/trace.ts';
 import { challenge, checkScope, findCaller } from './auth.ts';
 import { readJson } from './body.ts';
 import { corsHeaders } from './cors.ts';
-import { asKnownError, bodyHeaders, errorBody, HttpError } from './exchange.ts';
+import { bodyHeaders, errorBody, HttpError } from './exchange.ts';
 import type { Answer, Result, ServiceRequest } from './exchange.ts';
 import { listPlants, parseListQuery } from './list.ts';
 import { openApiDocument } from './openapi.ts';
@@ -119,7 +119,9 @@ export function createService(owner: string, store: PlantStore, options: Service
 
   /** Returns the response to an error, and reports the error if the server is at fault. */
   function refuse(call: Call, error: unknown): Result {
-    const known = asKnownError(error);
+    // Without a caller, the error comes from `authenticate`. Clients need to know about it only if they can retry.
+    const isOurs = isPlantStoreError(error) && (call.caller !== undefined || error.code === 'storage_unavailable');
+    const known = isOurs || error instanceof HttpError ? error : new HttpError('internal');
     const { code } = known;
     const { status } = errorTable[code];
     if (status >= 500 && code !== 'saturated' && code !== 'closed') {
