@@ -74,10 +74,6 @@ function checkedCaller(caller: unknown): Caller {
   return caller as Caller;
 }
 
-export function checkScope({ scopes }: Caller, scope: Scope): void {
-  if (scopes !== undefined && !scopes.includes(scope)) throw new HttpError('insufficient_scope');
-}
-
 /** Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3). */
 export function challenge(code: ErrorCode, scope: Scope | undefined): HeaderList {
   const realm = 'Bearer realm="plants"';

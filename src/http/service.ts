@@ -6,7 +6,7 @@ import { int64FromText } from '../core/model/int64.ts';
 import { parseNewPlant, plantJson } from '../core/model/plant.ts';
 import type { PlantStore } from '../core/plant-store.ts';
 import { isTraced } from '../core/trace.ts';
-import { challenge, checkScope, findCaller } from './auth.ts';
+import { challenge, findCaller } from './auth.ts';
 import { readJson } from './body.ts';
 import { corsHeaders } from './cors.ts';
 import { bodyHeaders, errorBody, HttpError } from './exchange.ts';
@@ -76,8 +76,13 @@ export function createService(owner: string, store: PlantStore, options: Service
         const found = findCaller(authenticate, request, target.path);
         // Most callers are found synchronously, which saves a promise per request.
         call.caller = found instanceof Promise ? await found : found;
-        checkScope(call.caller, operation.scope);
-        takePermit(call, call.caller.user);
+        const { user, scopes } = call.caller;
+        if (scopes?.includes(operation.scope) === false) throw new HttpError('insufficient_scope');
+        // If the client has disconnected, or an earlier response was the last one of the connection, the request must
+        // not take effect (RFC 9112 §9.6).
+        if (!request.isOpen) throw new HttpError('malformed_request');
+        if (!permits.take(user)) throw new PlantStoreError('saturated');
+        call.permitHolder = user;
       }
       return finish(call, await operations[operation.id](call, call.caller?.user ?? ''));
     } catch (error) {
@@ -87,15 +92,6 @@ export function createService(owner: string, store: PlantStore, options: Service
       if (result.code === 'saturated') await sleep(retryAfterSeconds * 1000);
       return finish(call, result);
     }
-  }
-
-  /** The user holds the permit until `onEnd` of the answer is called. */
-  function takePermit(call: Call, user: string): void {
-    // If the client has disconnected, or an earlier response was the last one of the connection, the request must not
-    // take effect (RFC 9112 §9.6).
-    if (!call.request.isOpen) throw new HttpError('malformed_request');
-    if (!permits.take(user)) throw new PlantStoreError('saturated');
-    call.permitHolder = user;
   }
 
   const operations: Record<OperationId, (call: Call, user: string) => Result | Promise<Result>> = {
