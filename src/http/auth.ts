@@ -54,25 +54,23 @@ const callerMembers = { user: true, scopes: true, tokenId: true } as const satis
 /** A misspelt member, such as `scope`, must not grant all scopes. */
 function checkedCaller(caller: unknown): Caller {
   if (caller === null || caller === undefined) throw new HttpError('invalid_token');
-  if (typeof caller !== 'object') {
-    throw new TypeError(`authenticate must return a Caller or null, not a ${typeof caller}`);
-  }
+  if (typeof caller !== 'object') throw wrongResult(`a ${typeof caller}, not a Caller or null`);
   for (const name in caller) {
     if (Object.hasOwn(callerMembers, name)) continue;
     const members = Object.keys(callerMembers).join(', ');
-    throw new TypeError(`authenticate returned a Caller with the unknown member ${name}. Its members are ${members}`);
+    throw wrongResult(`a Caller with the unknown member ${name}. Its members are ${members}`);
   }
   const { user, scopes, tokenId } = caller as Readonly<Record<string, unknown>>;
   const isString = (value: unknown): boolean => typeof value === 'string';
-  if (!isUser(user)) throw new TypeError(`authenticate returned an invalid user: ${errorTable.invalid_user.message}`);
-  if (tokenId !== undefined && !isString(tokenId)) {
-    throw new TypeError('authenticate returned a Caller whose tokenId is not a string');
-  }
+  if (!isUser(user)) throw wrongResult(`an invalid user: ${errorTable.invalid_user.message}`);
+  if (tokenId !== undefined && !isString(tokenId)) throw wrongResult('a Caller whose tokenId is not a string');
   if (scopes !== undefined && !(Array.isArray(scopes) && scopes.every(isString))) {
-    throw new TypeError('authenticate returned a Caller whose scopes are not an array of strings');
+    throw wrongResult('a Caller whose scopes are not an array of strings');
   }
   return caller as Caller;
 }
+
+const wrongResult = (result: string): TypeError => new TypeError(`authenticate returned ${result}`);
 
 /** Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3). */
 export function challenge(code: ErrorCode, scope: Scope | undefined): HeaderList {

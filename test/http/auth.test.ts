@@ -46,7 +46,7 @@ describe('authenticate', () => {
   });
 
   const wrong: [unknown, RegExp][] = [
-    ['ada', /must return a Caller or null, not a string/],
+    ['ada', /returned a string, not a Caller or null/],
     [{}, /an invalid user: user must be a string of 1 to 255 bytes/],
     [{ user: 'ada', scopes: 'plants:read' }, /whose scopes are not an array of strings/],
     [{ user: 'ada', scopes: ['plants:read', 7] }, /whose scopes are not an array of strings/],
