@@ -4,21 +4,17 @@ import type { ServiceRequest } from '../exchange.ts';
 
 export class FetchRequest implements ServiceRequest {
   readonly #request: Request;
+  readonly method: string;
+  readonly target: string;
   /** A framework does not say which prefix it has removed. Applications set `basePath` instead. */
   readonly mountPath = '';
   readonly peerAddress = undefined;
 
   constructor(request: Request) {
     this.#request = request;
-  }
-
-  get method(): string {
-    return this.#request.method;
-  }
-
-  /** The path and query. The URL may have a custom scheme, such as that of a desktop app. */
-  get target(): string {
-    return this.#request.url.replace(/^[^:/?#]+:\/\/[^/?#]*/, '').replace(/#.*$/, '');
+    this.method = request.method;
+    // The URL may have a custom scheme, such as that of a desktop app.
+    this.target = request.url.replace(/^[^:/?#]+:\/\/[^/?#]*/, '').replace(/#.*$/, '');
   }
 
   get isOpen(): boolean {
@@ -62,7 +58,6 @@ export class FetchRequest implements ServiceRequest {
       cancel();
       throw error;
     } finally {
-      signal.removeEventListener('abort', cancel);
       reader.releaseLock();
     }
   }

@@ -21,7 +21,6 @@ function streamOf(pages: Pages, signal: AbortSignal, onEnd: (sent: Sent) => void
   const end = (sent: Sent): void => {
     if (isEnded) return;
     isEnded = true;
-    signal.removeEventListener('abort', onAbort);
     onEnd(sent);
     void pages.return();
   };
