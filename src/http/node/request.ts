@@ -5,22 +5,15 @@ import type { ServiceRequest } from '../exchange.ts';
 
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;
+  readonly method: string;
+  readonly target: string;
+  readonly mountPath: string;
 
   constructor(message: IncomingMessage) {
     this.#message = message;
-  }
-
-  get method(): string {
-    return this.#message.method ?? 'GET';
-  }
-
-  get target(): string {
-    return this.#message.url ?? '/';
-  }
-
-  get mountPath(): string {
-    const message = this.#message;
-    return 'baseUrl' in message && typeof message.baseUrl === 'string' ? message.baseUrl : '';
+    this.method = message.method ?? 'GET';
+    this.target = message.url ?? '/';
+    this.mountPath = 'baseUrl' in message && typeof message.baseUrl === 'string' ? message.baseUrl : '';
   }
 
   get peerAddress(): string | undefined {
