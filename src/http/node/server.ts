@@ -12,7 +12,6 @@ import type { ServiceOptions } from '../options.ts';
 import { connectionLimit, currentResponse, endAndDrain, evictConnections, openConnections } from './connections.ts';
 import { createListener } from './listener.ts';
 
-/** The node:http options of the server. The limits are documented in docs/http-api.md. */
 const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -46,12 +45,8 @@ export type PlantServer = Record<
  * requests that are malformed or too slow, or whose header is too large. These responses also have an Error body. Call
  * `listen` to start the server and {@link drainServer} to stop it.
  *
- * A client has 10 seconds to send a header and 30 seconds to send the whole request. To change the time limits, set the
- * `headersTimeout`, `requestTimeout`, `keepAliveTimeout` and `timeout` properties of the server.
- *
- * The server's `maxConnections` is 10,000, or less if the process cannot open enough files. When more than 95% of them
- * are open, the connection that has made no progress for the longest time, and longer than a second, is closed, and the
- * server emits `connectionEvicted`.
+ * A client has 10 seconds to send a header and 30 seconds to send the whole request. At most 10,000 connections can be
+ * open, or fewer if the process cannot open enough files. docs/http-api.md describes all limits and how to change them.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
@@ -122,27 +117,16 @@ export async function drainServer(server: Server, options: { readonly graceMs: n
     const response = currentResponse(socket);
     if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
-  const closed = stopListening(server);
-  await sleep(Math.min(lingerMs, graceMs));
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
-  }, 20);
-  const cut = setTimeout(
-    () => {
-      server.closeAllConnections();
-    },
-    graceMs - Math.min(lingerMs, graceMs),
-  );
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(cut);
-}
-
-/** The promise resolves when all connections are closed. */
-function stopListening(server: Server): Promise<unknown> {
   // close() calls this method, which would also close connections whose next request has not been read yet.
   server.closeIdleConnections = () => undefined;
   const closed = new Promise((resolve) => server.close(resolve));
   Reflect.deleteProperty(server, 'closeIdleConnections');
-  return closed;
+  const endMs = performance.now() + graceMs;
+  await sleep(Math.min(lingerMs, graceMs));
+  const sweep = setInterval(() => {
+    if (performance.now() < endMs) server.closeIdleConnections();
+    else server.closeAllConnections();
+  }, 20);
+  await closed;
+  clearInterval(sweep);
 }
