@@ -4,8 +4,6 @@ import { maxLimit } from '../core/model/plant.ts';
 import { routes } from './routes.ts';
 import type { Operation, OperationId } from './routes.ts';
 
-const errorCodes = Object.keys(errorTable) as ErrorCode[];
-
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The schema of a name or tag. The service also rejects unpaired surrogates, although the pattern matches them. */
@@ -51,9 +49,8 @@ const headers = {
   'X-Request-Id': {
     description:
       'Identifies the request in the log of the server. The value is the id that the client sent in this header, if ' +
-      'that id consists of 1 to 128 visible ASCII characters other than " and \\; otherwise, it is a new unique id. The ' +
-      'header is absent if the request was refused before it was complete: the request header was malformed or too ' +
-      'large, or the request took too long to arrive.',
+      'it matches the pattern; otherwise, it is a new unique id. The header is absent if the request header could not ' +
+      'be parsed or was too large, or if the request took too long to arrive.',
     schema: { type: 'string', pattern: '^[!#-[\\]-~]{1,128}$' },
   },
   'X-Content-Type-Options': header('Clients must not interpret the body as another type.', { const: 'nosniff' }),
@@ -166,7 +163,8 @@ export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknow
         RouteNotFound: errorResponse(['route_not_found']),
         ...Object.fromEntries(
           Object.entries(sharedResponses).map(([status, [title, ...more]]) => {
-            const codes = errorCodes.filter((code) => errorTable[code].status === Number(status));
+            const all = Object.keys(errorTable) as ErrorCode[];
+            const codes = all.filter((code) => errorTable[code].status === Number(status));
             return [title, errorResponse(codes, ...more)];
           }),
         ),

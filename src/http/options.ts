@@ -10,32 +10,28 @@ export interface ServiceOptions {
   /** The maximum size of a request body in bytes, 1 or more; default 65536. */
   maxBodyBytes?: number | undefined;
   /**
-   * The maximum number of requests in progress, 1 or more; default 1000. A request is in progress from the time when
-   * its token has been accepted until its response has been sent or the client has disconnected. Each can use the
-   * memory of one request body and one page of a list (256 KiB). Further requests are refused with `saturated`. Users
-   * share the limit fairly: one busy user can use half of it, and two busy users a third each.
+   * The maximum number of requests in progress, 1 or more; default 1000. Each can use the memory of one body and one
+   * page of a list (256 KiB). Further requests are refused with `saturated`. Users share the limit fairly: one busy
+   * user can use half of it, and two busy users a third each.
    */
   maxInFlight?: number | undefined;
   /**
    * The path prefix under which clients reach the service, such as `/garden`; default: none. Paths in `Link` headers
-   * and in the OpenAPI document begin with this prefix. Requests may arrive with or without it, because some proxies
-   * and frameworks remove it. A mount path that a framework such as Express reports in `request.baseUrl` is appended.
+   * and in the OpenAPI document begin with it. Requests may arrive with or without it. A mount path that a framework
+   * such as Express reports in `request.baseUrl` is appended.
    */
   basePath?: string | undefined;
-  /**
-   * The origins whose web pages may call the service: `*`, or origins such as `https://app.example.com`; default none.
-   */
+  /** The origins whose pages may call the service: `*`, or origins such as `https://app.example.com`; default: none. */
   corsOrigin?: string | readonly string[] | undefined;
   /**
-   * The number of proxies in front of this server that append their client's address to `X-Forwarded-For`, 0 or more;
-   * default 0. With N proxies, the client address in request messages is the Nth address from the right in this header.
-   * With 0, it is the connection's remote address.
+   * The number of proxies that append their client's address to `X-Forwarded-For`, 0 or more; default 0. With N, the
+   * client address in request messages is the Nth from the right in this header.
    */
   trustedProxies?: number | undefined;
   /**
    * Called with every error for which the client receives only a generic 500 or 503 response, except `saturated` and
-   * `closed`. Also called with every error that interrupts a list. This function must not throw. The default function
-   * writes the error, the method and the path to standard error.
+   * `closed`, and with every error that interrupts a list. The default function, which is also called if this one
+   * throws, writes the error, the method and the path to standard error.
    */
   onError?: ((error: unknown, request: FailedRequest) => void) | undefined;
 }
