@@ -2,13 +2,8 @@ import { PlantStoreError } from '../core/model/errors.ts';
 import { int64FromText } from '../core/model/int64.ts';
 import type { PlantId } from '../core/model/plant.ts';
 import { maxPageLength } from '../core/page.ts';
-import type { PlantStore } from '../core/plant-store.ts';
+import type { ListOptions, PlantStore } from '../core/plant-store.ts';
 import type { Pages, Result } from './exchange.ts';
-
-export interface ListQuery {
-  readonly limit: number | undefined;
-  readonly after: PlantId | undefined;
-}
 
 type Lists = Pick<PlantStore, 'listPageJson'>;
 
@@ -16,7 +11,7 @@ type Lists = Pick<PlantStore, 'listPageJson'>;
  * Returns a JSON array of plants in ascending order of id. A limit of at most 1000 selects one page, with a `Link`
  * header (RFC 8288) if more plants follow. A longer list is read page by page while it is sent.
  */
-export async function listPlants(store: Lists, user: string, query: ListQuery, path: string): Promise<Result> {
+export async function listPlants(store: Lists, user: string, query: ListOptions, path: string): Promise<Result> {
   const { limit } = query;
   const { json, count, last, hasMore } = await store.listPageJson(user, query);
   if (!hasMore) return { status: 200, body: bodyOf(json) };
@@ -39,7 +34,7 @@ function bodyOf(json: string): string | Buffer<ArrayBuffer> {
   return json.length < longPage ? json : Buffer.from(json);
 }
 
-/** A page of a long list, as part of a JSON array. */
+/** A page of a long list, as part of a JSON array without its closing bracket. */
 interface Part {
   readonly bytes: Buffer<ArrayBuffer>;
   readonly last: PlantId | undefined;
@@ -51,23 +46,23 @@ interface Part {
 async function* pagesFrom(store: Lists, user: string, part: Part): Pages {
   for (; part.left > 0; part = await nextPart(store, user, part)) yield part.bytes;
   yield part.bytes;
+  yield Buffer.from(']');
 }
 
 async function nextPart(store: Lists, user: string, { last: after, left }: Part): Promise<Part> {
   const limit = left === Infinity ? undefined : left;
   const { json, count, last, hasMore } = await store.listPageJson(user, { after, limit });
-  const isLast = !hasMore || count >= left;
   const bytes = Buffer.from(json);
   // The opening bracket becomes a comma, or is omitted if no plants follow.
   bytes.write(',');
-  return { bytes: bytes.subarray(Number(count === 0), isLast ? undefined : -1), last, left: isLast ? 0 : left - count };
+  return { bytes: bytes.subarray(Number(count === 0), -1), last, left: hasMore ? left - count : 0 };
 }
 
 /** The form of a query string in `Link` headers. URLSearchParams would increase the cost of a request by a tenth. */
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
 /** Parses the query string of a list request, without its `?`. The store checks the range of `limit`. */
-export function parseListQuery(query: string): ListQuery {
+export function parseListQuery(query: string): ListOptions {
   if (query === '') return { limit: undefined, after: undefined };
   const plain = plainQuery.exec(query);
   if (plain !== null) return { limit: Number(plain[1]), after: plain[2] === undefined ? undefined : BigInt(plain[2]) };
