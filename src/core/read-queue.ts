@@ -1,3 +1,4 @@
+import { Arrivals } from './arrivals.ts';
 import { asStorageError } from './model/errors.ts';
 import { checkedPage, maxPageLength, toJsonPage } from './page.ts';
 import type { JsonPage, PageRequest, PageStorage } from './page.ts';
@@ -32,10 +33,7 @@ export class ReadQueue {
   #arrived: Entry[] = [];
   /** Each user's waiting requests, in order of arrival. Users are served in the order of the map. */
   readonly #waiting = new Map<string, Entry[]>();
-  /** In this event loop iteration. */
-  #requests = 0;
-  /** Whether the last iteration with requests had more than one. */
-  #isCrowded = true;
+  readonly #arrivals = new Arrivals();
   #isScheduled = false;
   #batches = 0;
 
@@ -48,21 +46,17 @@ export class ReadQueue {
   readPage(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
       this.#arrived.push({ request, resolve, reject });
-      this.#requests++;
-      const isAlone = this.#requests === 1 && !this.#isCrowded && this.#waiting.size === 0;
+      const isAlone = this.#arrivals.add() && this.#waiting.size === 0;
       if (isAlone || this.#arrived.length >= maxArrivals) this.#readNext();
       this.#schedule();
     });
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#batches === maxBatches) return;
-    if (this.#requests === 0 && !this.#hasRequests()) return;
+    if (this.#isScheduled || this.#batches === maxBatches || !this.#hasRequests()) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      this.#isCrowded = this.#requests > 1;
-      this.#requests = 0;
       this.#readNext();
       this.#schedule();
     });

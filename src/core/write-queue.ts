@@ -1,3 +1,4 @@
+import { Arrivals } from './arrivals.ts';
 import { PlantStoreError } from './model/errors.ts';
 import { idOf } from './storage-adapter.ts';
 import type { Write } from './storage-adapter.ts';
@@ -36,10 +37,7 @@ export class WriteQueue {
   #pending = 0;
   /** `undefined` if no writes are pending. */
   #running: Promise<void> | undefined;
-  /** The number of writes that were added in this event loop iteration. */
-  #added = 0;
-  /** Whether the last iteration with writes had more than one. */
-  #isCrowded = true;
+  readonly #arrivals = new Arrivals();
   /** The number of waiting writes at which the wait for more writes ends early. */
   #enough = Infinity;
   #endWait: (() => void) | undefined;
@@ -60,9 +58,9 @@ export class WriteQueue {
       if (this.#isClosed) throw new PlantStoreError('closed');
       if (this.#pending >= this.#options.maxPendingWrites) throw new PlantStoreError('saturated');
       this.#pending++;
-      this.#count();
       this.#waiting.push({ write, resolve, reject, context: callerContext() });
-      this.#running ??= this.#run();
+      const isAlone = this.#arrivals.add();
+      this.#running ??= this.#run(isAlone);
       if (this.#waiting.length >= this.#enough) this.#endWait?.();
     });
   }
@@ -73,8 +71,7 @@ export class WriteQueue {
     await this.#running;
   }
 
-  async #run(): Promise<void> {
-    let isAlone = this.#added === 1 && !this.#isCrowded;
+  async #run(isAlone: boolean): Promise<void> {
     while (this.#waiting.length > 0) {
       await (isAlone ? undefined : this.#waitUntilQuiet());
       isAlone = false;
@@ -84,16 +81,6 @@ export class WriteQueue {
       if (pendingAtSuccess > pendingBefore) await this.#waitForReturns(pendingAtSuccess, performance.now() - startMs);
     }
     this.#running = undefined;
-  }
-
-  /** Counts the writes of an event loop iteration. */
-  #count(): void {
-    this.#added++;
-    if (this.#added > 1) return;
-    setImmediate(() => {
-      this.#isCrowded = this.#added > 1;
-      this.#added = 0;
-    });
   }
 
   /** Waits until no new write arrives in an event loop iteration, or until a batch is full. */
