@@ -28,8 +28,8 @@ export class TokenGrants {
   #grants: ReadonlyMap<string, Grant> = new Map();
   /** The grants of tokens that were found, by the token itself, so that a request with such a token needs no hash. */
   readonly #verified = new Map<string, Grant>();
-  /** The ids of the tokens that were removed from the file, by the SHA-256 of the token. */
-  readonly #revoked = new Map<string, string | undefined>();
+  /** The ids of all tokens that the file has contained since this process started, by the SHA-256 of the token. */
+  readonly #ids = new Map<string, string>();
   #signature = '';
   #isFresh = false;
   #isUnreadable = false;
@@ -61,7 +61,8 @@ export class TokenGrants {
     const digest = tokenDigest(token);
     const grant = this.#grants.get(digest);
     if (grant === undefined) {
-      return { reason: this.#revoked.has(digest) ? 'revoked' : 'unknown', tokenId: this.#revoked.get(digest) };
+      const tokenId = this.#ids.get(digest);
+      return { reason: tokenId === undefined ? 'unknown' : 'revoked', tokenId };
     }
     this.#verified.set(token, grant);
     return grant;
@@ -92,9 +93,8 @@ export class TokenGrants {
   }
 
   #use(signature: string, records: readonly TokenRecord[], isOpen: boolean): void {
-    const grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
-    for (const [digest, { caller }] of this.#grants) if (!grants.has(digest)) this.#revoked.set(digest, caller.tokenId);
-    this.#grants = grants;
+    this.#grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
+    for (const { sha256, id } of records) this.#ids.set(sha256, id);
     this.#verified.clear();
     this.#signature = signature;
     if (!isOpen) return;
