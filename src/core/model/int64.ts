@@ -23,8 +23,8 @@ export function int64FromJsonNumber(literal: string): bigint | undefined {
   const digits = whole + fraction;
   let start = 0;
   let end = digits.length;
-  while (start < end && digits[start] === '0') start++;
-  while (end > start && digits[end - 1] === '0') end--;
+  while (digits[start] === '0') start++;
+  while (digits[end - 1] === '0') end--;
   const significant = digits.slice(start, end);
   if (significant === '') return 0n;
 
