@@ -1,16 +1,11 @@
 /** OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters, and PostgreSQL limits a key to 2704 bytes. */
 const maxUserBytes = 255;
 
-/** In UTF-8, per UTF-16 code unit. */
-const maxBytesPerCodeUnit = 3;
-
 /** Requires 1 to 255 UTF-8 bytes without U+0000 and without unpaired surrogates. */
 export function isUser(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && isShortEnough(value) && isStorableString(value);
-}
-
-function isShortEnough(text: string): boolean {
-  return text.length * maxBytesPerCodeUnit <= maxUserBytes || Buffer.byteLength(text) <= maxUserBytes;
+  return (
+    typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= maxUserBytes && isStorableString(value)
+  );
 }
 
 /** PostgreSQL cannot store U+0000, and UTF-8 cannot encode unpaired surrogates. */
