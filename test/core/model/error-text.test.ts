@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import { errorText } from '../../../src/core/model/error-text.ts';
 
 describe('errorText', () => {
   it('contains the stacks and codes of an error and its causes, but no other properties', () => {
-    const cause = Object.assign(new Error('row'), { code: '23502', detail: 'Failing row contains (secret)' });
+    const codes = { code: 'ERR_SQLITE_ERROR', errcode: 1299 };
+    const cause = Object.assign(new Error('row'), codes, { detail: 'Failing row contains (secret)' });
     const text = errorText(new Error('outer', { cause }));
-    assert.match(text, /^Error: outer\n +at .*\nCaused by Error: row \(code 23502\)\n +at /s);
+    assert.match(text, /^Error: outer\n +at .*\nCaused by Error: row \(code ERR_SQLITE_ERROR, errcode 1299\)\n +at /s);
     assert.doesNotMatch(text, /secret/);
   });
 
-  it('describes a value that is not an Error', () => {
+  it('describes an Error from another VM context, and a value that is not an Error', () => {
+    assert.match(errorText(runInNewContext(`new Error('down')`)), /^Error: down\n/);
     assert.deepEqual(['down', 7, undefined, null].map(errorText), ['down', '7', 'undefined', 'null']);
     assert.equal(errorText({ token: 'secret' }), 'an object that is not an Error');
   });
@@ -27,8 +30,8 @@ describe('errorText', () => {
       Object.assign(() => undefined, { toString: throwing }),
       new Proxy(new Error('e'), { get: throwing, getPrototypeOf: throwing }),
     ];
-    for (const error of unusual) assert.equal(typeof errorText(error), 'string');
     assert.deepEqual(unusual.slice(0, 2).map(errorText), ['Error: a', 'Error: b']);
+    for (const error of unusual.slice(2)) assert.match(errorText(error), /an error that cannot be shown$/);
   });
 
   it('returns a finite text for an error that is its own cause', () => {

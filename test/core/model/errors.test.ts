@@ -46,8 +46,10 @@ describe('PlantStoreError', () => {
   it('is recognized if another copy of the package created it', () => {
     const foreign = Object.assign(new Error('The store is closed.'), { name: 'PlantStoreError', code: 'closed' });
     assert.equal(asStorageError(foreign), foreign);
-    for (const other of [undefined, null, 'closed', { name: 'PlantStoreError', code: 'toString' }, new Error('x')]) {
-      assert.equal(isPlantStoreError(other), false);
-    }
+    const wrong = [
+      { name: 'PlantStoreError', code: 'toString' },
+      { name: 'HttpError', code: 'closed' },
+    ];
+    for (const other of [undefined, null, 'closed', ...wrong]) assert.equal(isPlantStoreError(other), false);
   });
 });
