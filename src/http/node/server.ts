@@ -67,7 +67,9 @@ export function createServerFor(listener: RequestListener): PlantServer {
     if (response !== undefined && (response.headersSent || response.req.complete)) {
       // The input that node:http has rejected follows a complete request, whose response is sent first.
       socket.pause();
-      response.once('finish', () => socket.destroy());
+      response.once('finish', () => {
+        endAndDrain(socket);
+      });
     } else if (socket.writable) {
       refuseConnection(socket, clientErrorCode(error));
     }
@@ -97,9 +99,13 @@ function refuseConnection(socket: Duplex, code: ErrorCode): void {
 const lingerMs = 100;
 
 /**
- * Stops any node:http server gracefully: refuses new connections, adds `Connection: close` to all responses, finishes
+ * Stops a node:http server gracefully: refuses new connections, adds `Connection: close` to all responses, finishes
  * requests in progress, and closes idle connections after 100 ms. After `graceMs` milliseconds, the remaining
  * connections are closed too. Resolves when all connections are closed.
+ *
+ * The server can be any node:http server. If it was not created by {@link createPlantServer}, a response in progress
+ * does not get `Connection: close`, and a client that reads slowly can lose the end of its response. WebSockets and
+ * other upgraded connections must be closed by the application.
  *
  * @throws {TypeError} if `graceMs` is not an integer from 0 to 2147483647.
  * @example
@@ -124,9 +130,18 @@ export async function drainServer(server: Server, options: { readonly graceMs: n
   const endMs = performance.now() + graceMs;
   await sleep(Math.min(lingerMs, graceMs));
   const sweep = setInterval(() => {
-    if (performance.now() < endMs) server.closeIdleConnections();
-    else server.closeAllConnections();
+    if (performance.now() >= endMs) server.closeAllConnections();
+    else closeIdle(server);
   }, 20);
   await closed;
   clearInterval(sweep);
+}
+
+function closeIdle(server: Server): void {
+  const sockets = [...openConnections(server).keys()];
+  // Before version 26, Node.js does not take a connection without any request for idle.
+  for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  // Node.js takes a connection for idle when the last data of its response has been written, although not sent.
+  const isSending = sockets.map(currentResponse).some((response) => response?.writableEnded === true);
+  if (!isSending) server.closeIdleConnections();
 }

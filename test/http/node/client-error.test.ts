@@ -146,7 +146,12 @@ describe('input that is not HTTP while a request is in progress', () => {
     await service.committing;
     connection.send('garbage\r\n\r\n');
     await eventuallyEqual(() => socket.isPaused(), true);
+    connection.socket.pause();
+    connection.send('x'.repeat(1_000_000));
     service.release();
+    await eventuallyEqual(() => socket.bytesWritten > 0, true);
+    await sleep(20);
+    connection.socket.resume();
     assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, 200);
     await connection.untilClosed();
   });

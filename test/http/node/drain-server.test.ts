@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drainServer } from '../../../src/http.ts';
+import { createServerFor } from '../../../src/http/node/server.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
 import { begin, head, listRequest, openAccepted, post, RawConnection } from '../../support/raw-http.ts';
@@ -42,6 +43,7 @@ describe('drainServer', () => {
       connection.send(listRequest);
       assert.match(await connection.until(/\[\]$/), /keep-alive/);
     }
+    const [silent] = await openAccepted(t, service);
     const [partOfHeader, socket] = await openAccepted(t, service);
     partOfHeader.send('GET /plants HTTP/1.1\r\n');
     await eventuallyEqual(() => socket.bytesRead > 0, true);
@@ -61,6 +63,7 @@ describe('drainServer', () => {
     // The second request is not handled.
     partOfBody.send(`rn"}${post('{"id":2,"name":"Ivy"}')}`);
     assert.match(await partOfBody.untilClosed(), closing);
+    assert.equal(await silent.untilClosed(), '');
     await drained;
     assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
@@ -78,5 +81,19 @@ describe('drainServer', () => {
     assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\n$/);
     await drained;
     assert.ok(performance.now() - startMs < 19_000, 'it was closed at the end of graceMs');
+  });
+
+  it('lets a client read the rest of a response at its own pace', async (t) => {
+    // A response that the buffers of the operating system cannot hold.
+    const body = 'x'.repeat(30_000_000);
+    const server = createServerFor((_, response) => response.end(body));
+    const port = await listen(t, server);
+    const { connection, response } = await begin(t, { server, port }, listRequest, { isPaused: true });
+    const drained = drainServer(server, { graceMs: 20_000 });
+    await sleep(300);
+    assert.equal(response.writableFinished, false);
+    connection.socket.resume();
+    assert.ok((await connection.untilClosed()).endsWith(`\r\n\r\n${body}`));
+    await drained;
   });
 });
