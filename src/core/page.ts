@@ -1,6 +1,6 @@
 import { minInt64 } from './model/int64.ts';
 import { plantJson, plantsJson } from './model/plant.ts';
-import type { PlantFields, PlantId } from './model/plant.ts';
+import type { Plant, PlantFields, PlantId } from './model/plant.ts';
 import type { ListRange, PlantPage, StorageAdapter } from './storage-adapter.ts';
 
 /** A page of a user's plants as JSON. */
@@ -49,6 +49,12 @@ export function countInPage(plants: readonly PlantFields[]): number {
   let bytes = 1;
   const full = plants.findIndex((plant) => (bytes += Buffer.byteLength(plantJson(plant)) + 1) > maxPageBytes);
   return full === -1 ? plants.length : Math.max(1, full);
+}
+
+/** Ends a page within the limit. `found` contains one plant more than the limit, if there are so many. */
+export function cutPage(found: Plant[], limit: number): PlantPage {
+  const plants = found.slice(0, Math.min(limit, countInPage(found)));
+  return { plants, hasMore: plants.length < found.length };
 }
 
 export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {

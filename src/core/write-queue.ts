@@ -11,8 +11,8 @@ export interface WriteQueueOptions {
   readonly maxBatchWrites: number;
 }
 
-/** A batch waits this many event loop iterations for more writes. With 64 clients, 60 writes then share an fsync. */
-const maxWaitTurns = 4;
+/** A batch waits at most this many event loop iterations. With 64 clients, 60 writes then share an fsync. */
+const maxWaitTurns = 5;
 
 const maxReturnWaitMs = 10;
 
@@ -85,7 +85,7 @@ export class WriteQueue {
 
   /** Waits until no new write arrives in an event loop iteration, or until a batch is full. */
   async #waitUntilQuiet(): Promise<void> {
-    for (let turns = 0; turns <= maxWaitTurns && this.#waiting.length < this.#options.maxBatchWrites; turns++) {
+    for (let turns = 0; turns < maxWaitTurns && this.#waiting.length < this.#options.maxBatchWrites; turns++) {
       const before = this.#waiting.length;
       await this.#wait(Infinity, setImmediate);
       if (this.#waiting.length === before) return;

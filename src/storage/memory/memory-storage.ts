@@ -1,5 +1,5 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { countInPage, maxPageLength } from '../../core/page.ts';
+import { countInPage, cutPage, maxPageLength } from '../../core/page.ts';
 import { SortedPlants } from './sorted-plants.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 
@@ -26,8 +26,8 @@ export class MemoryStorage implements StorageAdapter {
   async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     this.#refuseIfClosed();
     const found = this.#plantsByUser.get(user)?.slice(after, limit + 1) ?? [];
-    const plants = found.slice(0, Math.min(limit, countInPage(found))).map((plant) => ({ ...plant }));
-    return { plants, hasMore: plants.length < found.length };
+    const { plants, hasMore } = cutPage(found, limit);
+    return { plants: plants.map((plant) => ({ ...plant })), hasMore };
   }
 
   async *scan(): AsyncIterable<OwnedPlant[]> {

@@ -1,12 +1,11 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { minInt64 } from '../../core/model/int64.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../core/model/options.ts';
-import { maxPageLength } from '../../core/page.ts';
 import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { readJsonPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';
-import { listPlants, readPage } from './rows.ts';
+import { listPlants, scanPage } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
 import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
@@ -78,15 +77,13 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
-    // A user is never an empty string.
-    let after = { user: '', id: minInt64 };
-    for (;;) {
-      const values = [after.user, String(after.id)];
-      const { page } = await this.#run(() => readPage(this.#runStatement, 'scan', values, maxPageLength));
+    // Every user is greater than ''.
+    for (let [user, after] = ['', minInt64]; ;) {
+      const page = await this.#run(() => scanPage(this.#runStatement, user, after));
       const last = page.at(-1);
       if (last === undefined) return;
       yield page;
-      after = { user: last.user, id: last.plant.id };
+      [user, after] = [last.user, last.plant.id];
     }
   }
 

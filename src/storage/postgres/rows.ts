@@ -1,5 +1,6 @@
 import { maxInt64 } from '../../core/model/int64.ts';
-import { countInPage, firstId, maxPageLength } from '../../core/page.ts';
+import type { Plant, PlantId } from '../../core/model/plant.ts';
+import { countInPage, cutPage, firstId, maxPageLength } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
 import type { RunStatement } from './run-statement.ts';
 import type { PlantRow } from './statements.ts';
@@ -8,21 +9,17 @@ export async function listPlants(run: RunStatement, user: string, { after, limit
   const first = firstId(after);
   if (first > maxInt64) return { plants: [], hasMore: false };
   const most = Math.min(limit, maxPageLength);
-  const { page, hasMore } = await readPage(run, 'list', [user, String(first), most], most);
-  return { plants: page.map(({ plant }) => plant), hasMore };
+  const { rows } = await run('list', [user, String(first), most]);
+  return cutPage((rows as PlantRow[]).map(toPlant), most);
 }
 
-export async function readPage(
-  run: RunStatement,
-  statement: 'list' | 'scan',
-  values: unknown[],
-  limit: number,
-): Promise<{ page: OwnedPlant[]; hasMore: boolean }> {
-  const { rows } = await run(statement, values);
-  const found = (rows as PlantRow[]).map(({ user, id, name, tag }) => ({
-    user,
-    plant: tag === null ? { id: BigInt(id), name } : { id: BigInt(id), name, tag },
-  }));
-  const page = found.slice(0, Math.min(limit, countInPage(found.map(({ plant }) => plant))));
-  return { page, hasMore: page.length < found.length };
+/** Reads the plants that follow a key, sorted by user and id. */
+export async function scanPage(run: RunStatement, user: string, after: PlantId): Promise<OwnedPlant[]> {
+  const { rows } = await run('scan', [user, String(after)]);
+  const found = (rows as PlantRow[]).map((row) => ({ user: row.user, plant: toPlant(row) }));
+  return found.slice(0, countInPage(found.map(({ plant }) => plant)));
+}
+
+function toPlant({ id, name, tag }: PlantRow): Plant {
+  return tag === null ? { id: BigInt(id), name } : { id: BigInt(id), name, tag };
 }

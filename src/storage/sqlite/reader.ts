@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { maxInt64, minInt64 } from '../../core/model/int64.ts';
 import type { Plant } from '../../core/model/plant.ts';
-import { countInPage, emptyPage, firstId, toJsonPage } from '../../core/page.ts';
+import { countInPage, cutPage, emptyPage, firstId, toJsonPage } from '../../core/page.ts';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
 import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
@@ -70,9 +70,7 @@ export class Reader {
     if (from > maxInt64) return { plants: [], hasMore: false };
     const most = Math.min(limit, maxPageLength);
     const read = (): Row[] => readRows(this.#selectPlants, [user, from], most + 1, (id) => id + 1n);
-    const plants = (most < stepLength ? read() : this.#inSnapshot(read)).map(toPlant);
-    const count = Math.min(countInPage(plants), most);
-    return { plants: plants.slice(0, count), hasMore: plants.length > count };
+    return cutPage((most < stepLength ? read() : this.#inSnapshot(read)).map(toPlant), most);
   }
 
   /** Sorted by user and id. */
