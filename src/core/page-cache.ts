@@ -5,24 +5,24 @@ const overhead = 256;
 
 interface UserPages {
   readonly byLimit: Map<number, JsonPage>;
-  text: number;
+  codeUnits: number;
 }
 
 /**
- * An LRU cache of the first pages of lists, which saves half the CPU time of a response with 20 plants. `maxText` limits
- * the size of all pages and users, in UTF-16 code units. The least recently used users are evicted.
+ * An LRU cache of the first pages of lists, which saves half the CPU time of a response with 20 plants.
+ * `maxCodeUnits` limits the total size of all pages and users, in UTF-16. The least recently used users are evicted.
  */
 export class PageCache {
-  readonly #maxText: number;
+  readonly #maxCodeUnits: number;
   readonly #dataVersion: () => number;
   /** The least recently used user is first. */
   readonly #users = new Map<string, UserPages>();
-  #text = 0;
+  #codeUnits = 0;
   #version: number | undefined;
   #changes = 0;
 
-  constructor(maxText: number, dataVersion: () => number) {
-    this.#maxText = maxText;
+  constructor(maxCodeUnits: number, dataVersion: () => number) {
+    this.#maxCodeUnits = maxCodeUnits;
     this.#dataVersion = dataVersion;
   }
 
@@ -42,17 +42,17 @@ export class PageCache {
 
   add({ user, after, limit }: PageRequest, page: JsonPage | undefined): void {
     if (after !== undefined || page === undefined) return;
-    const cached = this.#users.get(user) ?? { byLimit: new Map<number, JsonPage>(), text: user.length + overhead };
+    const cached = this.#users.get(user) ?? { byLimit: new Map<number, JsonPage>(), codeUnits: user.length + overhead };
     const added = lengthOf(page) - lengthOf(cached.byLimit.get(limit));
-    this.#text += this.#users.delete(user) ? added : cached.text + added;
-    cached.text += added;
+    this.#codeUnits += this.#users.delete(user) ? added : cached.codeUnits + added;
+    cached.codeUnits += added;
     // The page is frozen, because all callers share the object.
     cached.byLimit.set(limit, Object.freeze(page));
     this.#users.set(user, cached);
-    for (const [oldest, { text }] of this.#users) {
-      if (this.#text <= this.#maxText) return;
+    for (const [oldest, { codeUnits }] of this.#users) {
+      if (this.#codeUnits <= this.#maxCodeUnits) return;
       this.#users.delete(oldest);
-      this.#text -= text;
+      this.#codeUnits -= codeUnits;
     }
   }
 
@@ -61,17 +61,17 @@ export class PageCache {
     const cached = this.#users.get(user);
     if (cached === undefined) return;
     this.#users.delete(user);
-    this.#text -= cached.text;
+    this.#codeUnits -= cached.codeUnits;
   }
 
-  /** Removes all pages if another process has changed the storage. */
+  /** Removes all pages if another connection has changed the storage. */
   checkVersion(): void {
     const version = this.#dataVersion();
     if (version === this.#version) return;
     this.#version = version;
     this.#changes++;
     this.#users.clear();
-    this.#text = 0;
+    this.#codeUnits = 0;
   }
 }
 

@@ -14,7 +14,7 @@ export const help = `Usage: plant-store restore BACKUP [--storage sqlite:FILE]
 
 Checks BACKUP, and replaces FILE with a copy of it. Stop all servers first: FILE
 must not be in use. The previous FILE is kept as FILE.before-restore, and its
-log as FILE.before-restore-wal.
+write-ahead log as FILE.before-restore-wal.
 
 Options:
   --storage sqlite:FILE   the file to replace (PLANT_STORE_STORAGE, else
@@ -22,15 +22,15 @@ Options:
   -h, --help              show this help
 `;
 
-/** The write-ahead log, and the journal of a transaction that was interrupted before the file had a log. */
-const logEndings = ['-wal', '-journal'];
+/** The WAL, and the rollback journal of a transaction that was interrupted before the file had a WAL. */
+const journalEndings = ['-wal', '-journal'];
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
   const [given] = positionals;
   if (!given) throw new UsageError('restore requires BACKUP, the name of a file.');
   const { file: path } = parseStorage(setting('storage', values.storage), ['sqlite']);
-  // SQLite keeps the log next to the file to which symbolic links lead. A link that leads nowhere is an error.
+  // SQLite keeps the WAL next to the file to which symbolic links lead. A link that leads nowhere is an error.
   const file = lstatSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
   const [backup, previous, copy] = [resolve(given), `${file}.before-restore`, restoringCopyOf(file)];
   requireFile(backup);
@@ -38,7 +38,7 @@ export async function run(args: string[]): Promise<number> {
   if (isSameFile(identifyFile(file), identifyFile(backup))) {
     throw new UsageError('BACKUP must not be the file to replace.');
   }
-  const kept = ['', ...logEndings].map((ending) => previous + ending);
+  const kept = ['', ...journalEndings].map((ending) => previous + ending);
   const existing = kept.find((name) => existsSync(name));
   if (existing !== undefined) throw new Error(`${existing} exists, from an earlier restore: move it away.`);
   return interruptible(async (signal) => {
@@ -58,13 +58,14 @@ export async function run(args: string[]): Promise<number> {
 }
 
 /**
- * Throws an error if a file is in use. `link` is a new hard link to the file. SQLite looks for a log by the name of the
- * link, so it changes neither the file nor its log. By the name of a damaged file, it would remove the log.
+ * Throws an error if a file is in use. Opens the file through a new hard link, because SQLite would remove the WAL of a
+ * damaged file. For the link, SQLite looks for a WAL with the name of the link, and so leaves the file's WAL alone.
  */
 function requireUnused(file: string, link: string): void {
   let database: DatabaseSync | undefined;
   try {
-    // If there is a log, SQLite locks the file before it reads the header, which can be damaged. It skips an invalid log.
+    // Because there is a WAL, SQLite locks the file before it reads the header, which may be damaged. It ignores the
+    // content of the WAL, which is invalid.
     writeFileSync(`${link}-wal`, ' ', { flag: 'wx' });
     database = new DatabaseSync(link, { timeout: 0 });
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
@@ -82,7 +83,7 @@ function requireUnused(file: string, link: string): void {
 /** If root restores the backup, gives the copy to the owner of a file or folder. */
 function keepOwner(from: string, copy: string): void {
   if (process.getuid?.() !== 0) return;
-  // The owner is changed by the descriptor, because another account could replace the path by a link.
+  // The owner is changed through the descriptor, because another account could replace the path with a link.
   const descriptor = openSync(copy, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const { uid, nlink } = fstatSync(descriptor);
@@ -94,17 +95,17 @@ function keepOwner(from: string, copy: string): void {
   }
 }
 
-/** Replaces a file by its copy, and keeps the previous file and its logs under other names. */
+/** Replaces a file with a copy of the backup. Keeps the previous file, its WAL and its journal under other names. */
 function replace(file: string, copy: string, previous: string): void {
   if (existsSync(file)) {
     linkSync(file, previous);
     requireUnused(file, previous);
   }
-  const logs = logEndings.filter((ending) => existsSync(file + ending));
-  // Without its log, the previous file must not be opened, even if restore is killed. While the file is missing,
-  // SqliteStorage does not create an empty one next to a log or to the copy.
-  if (logs.length > 0) rmSync(file, { force: true });
-  for (const ending of logs) renameSync(file + ending, previous + ending);
+  const journals = journalEndings.filter((ending) => existsSync(file + ending));
+  // If restore is killed before it has renamed the WAL, no server must open the previous file without the WAL. While
+  // the file is missing, SqliteStorage does not create an empty one next to a WAL or to the copy.
+  if (journals.length > 0) rmSync(file, { force: true });
+  for (const ending of journals) renameSync(file + ending, previous + ending);
   rmSync(`${file}-shm`, { force: true });
   renameSync(copy, file);
   syncFolder(dirname(file));

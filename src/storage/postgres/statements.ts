@@ -42,10 +42,10 @@ const item = `name || coalesce('${separators.tag}' || tag, '${separators.noTag}'
 const size = `octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
 /** An SQL condition that fails on a standby, because a standby can lack writes that the primary has acknowledged. */
-const isPrimary = `(CASE WHEN pg_is_in_recovery()
+const requirePrimary = `(CASE WHEN pg_is_in_recovery()
   THEN 'The database is a standby, whose plants can be outdated.' ELSE 'true' END)::boolean`;
 
-// Always true. Otherwise, PostgreSQL expects 10 requests in a generic plan, and plans executions for fewer again.
+// Always true. Without it, a generic plan expects 10 requests, so executions with fewer would be planned again.
 const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 
 /**
@@ -96,12 +96,13 @@ export function statementsFor(quotedTable: string): Readonly<Record<StatementNam
     // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
-    page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page WHERE ${isPrimary}`,
+    page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page
+      WHERE ${requirePrimary}`,
     pages: `SELECT request.nth::text AS nth, page.*
       FROM unnest($1::text[], $2::bigint[], $3::integer[]) WITH ORDINALITY AS request("user", first, most, nth)
       CROSS JOIN LATERAL (${pageOf('request."user"', 'request.first', 'request.most')}) AS page
-      WHERE ${oneRequest} AND ${isPrimary}`,
-    list: rowsOf(limited(plantsOf('$1', '$2::bigint'), '$3::integer'), `(SELECT ${isPrimary})`),
+      WHERE ${oneRequest} AND ${requirePrimary}`,
+    list: rowsOf(limited(plantsOf('$1', '$2::bigint'), '$3::integer'), `(SELECT ${requirePrimary})`),
     scan: rowsOf(
       `SELECT * FROM ${quotedTable} WHERE ("user", id) > ($1, $2::bigint) ORDER BY "user", id LIMIT ${maxPageLength}`,
     ),

@@ -17,7 +17,7 @@ const maxIdentifierBytes = 63;
 const definition =
   '"user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
 
-/** Throws a TypeError that names the option if a name is invalid. */
+/** Throws a TypeError if a name is invalid. The message names the option. */
 export function checkTableOptions({ schema, table }: PostgresTable): void {
   for (const [option, name] of Object.entries({ schema, table })) {
     if (name === undefined && option === 'schema') continue;

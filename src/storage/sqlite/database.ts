@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { createPrivateFile, damaged, hasLog, logOf, refuseOrphanedLog, refuseUnfinishedRestore } from './file.ts';
-import { requireFolderOf, unsupported } from './file.ts';
+import { createPrivateFile, damaged, hasWal, refuseOrphanedWal, refuseUnfinishedRestore } from './file.ts';
+import { requireFolderOf, unsupported, walOf } from './file.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
@@ -42,11 +42,11 @@ const maxBlockingMs = 100;
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
   requireFolderOf(path, 'database file');
-  refuseOrphanedLog(path);
+  refuseOrphanedWal(path);
   refuseUnfinishedRestore(path);
   createPrivateFile(path);
   // Closing a read-write connection checkpoints the WAL, which would change the file of another application.
-  if (hasLog(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
+  if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
     if (version === 0) createSchema(database, path);
     // The schema exists before the WAL, so that the file header is complete before the WAL contains any commit.
@@ -57,7 +57,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
       PRAGMA wal_autocheckpoint = ${checkpointPages};
       PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, maxBlockingMs)}`);
     requireTable(database);
-    checkpointOldLog(database);
+    checkpointOldWal(database);
   });
 }
 
@@ -72,14 +72,14 @@ export function openToRead(path: string): DatabaseSync {
       database.exec('PRAGMA query_only = ON');
       requireTable(database);
     });
-  // A read-only connection leaves the WAL as it is when it is closed. If there was no WAL, it would leave an empty one.
-  if (hasLog(path)) return open('mode=ro');
+  // When a read-only connection is closed, it does not change an existing WAL, but would leave an empty one otherwise.
+  if (hasWal(path)) return open('mode=ro');
   try {
     return open('mode=rw');
   } catch (error) {
-    // In a read-only folder, SQLite cannot create a WAL. A file without a WAL is not in use, and can be read without it.
+    // In a read-only folder, SQLite cannot create a WAL. A file without a WAL is not in use and can be read as it is.
     const isReadOnly = hasResultCode(error, 'readOnly') || hasResultCode(error, 'cannotOpen');
-    if (!isReadOnly || existsSync(logOf(path))) throw error;
+    if (!isReadOnly || existsSync(walOf(path))) throw error;
     return open('immutable=1');
   }
 }
@@ -119,7 +119,7 @@ function readVersion(database: DatabaseSync, path: string): number {
   }
   const expectedBytes = readPragma(database, 'page_count') * readPragma(database, 'page_size');
   // If there is a WAL, missing pages might be in it.
-  if (!hasLog(path) && statSync(path).size < expectedBytes) throw unsupported(path, 'is damaged: it was cut short');
+  if (!hasWal(path) && statSync(path).size < expectedBytes) throw unsupported(path, 'is damaged: it was truncated');
   return version;
 }
 
@@ -144,7 +144,7 @@ function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   }
 }
 
-/** Throws an error if the table does not have these columns. The read opens the WAL. */
+/** Throws an error if the table does not have these columns. The read also opens the WAL. */
 function requireTable(database: DatabaseSync): void {
   database.prepare('SELECT EXISTS (SELECT user, id, name, tag FROM plants)').get();
 }
@@ -154,7 +154,7 @@ function requireTable(database: DatabaseSync): void {
  * memory, and later fsyncs might not write it (https://wiki.postgresql.org/wiki/Fsync_Errors). A power failure would
  * then lose every later commit.
  */
-function checkpointOldLog(database: DatabaseSync): void {
+function checkpointOldWal(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {

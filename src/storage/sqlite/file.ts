@@ -37,20 +37,20 @@ export function syncFolder(path: string): void {
 }
 
 /** SQLite appends `-wal` to the path after it has resolved symbolic links. */
-export function logOf(path: string): string {
+export function walOf(path: string): string {
   return `${existsSync(path) ? realpathSync(path) : path}-wal`;
 }
 
-export function hasLog(path: string): boolean {
-  return (statSync(logOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
+export function hasWal(path: string): boolean {
+  return (statSync(walOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Throws an error if the file is missing or empty, but its WAL exists. SQLite would delete this WAL. */
-export function refuseOrphanedLog(path: string): void {
+export function refuseOrphanedWal(path: string): void {
   // The WAL is checked first, because a process that creates the file writes to the file before it writes to the WAL.
-  if (!hasLog(path) || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
-  const advice = `Move ${path} back. To start without these writes, move the log away`;
-  throw unsupported(logOf(path), `contains writes, but ${path} is missing. ${advice}`);
+  if (!hasWal(path) || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  const advice = `Move ${path} back. To start without these writes, move the write-ahead log away`;
+  throw unsupported(walOf(path), `contains writes, but ${path} is missing. ${advice}`);
 }
 
 /** The name of the copy that replaces a file when a backup is restored. */

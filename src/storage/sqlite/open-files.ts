@@ -3,23 +3,23 @@ import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { identifyFile, isSameFile, logOf } from './file.ts';
+import { identifyFile, isSameFile, walOf } from './file.ts';
 import type { FileIdentity } from './file.ts';
 
 export interface FileIdentities {
   readonly database: FileIdentity;
-  readonly log: FileIdentity;
+  readonly wal: FileIdentity;
 }
 
 /** https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
 const headerBytes = 32;
 /** A WAL begins with this number or the next one. */
-const logMagic = 0x377f0682;
+const walMagic = 0x377f0682;
 const frameHeaderBytes = 24;
 /** A stat is faster than reading the ends of more frames. */
 const maxFollowedFrames = 8;
 
-/** Two changes of a folder within this time can have the same timestamp. */
+/** Two changes to a folder within this time can have the same timestamp. */
 const timestampResolutionMs = 2000;
 
 /** What another program did to the open files. */
@@ -27,8 +27,8 @@ const losses = {
   database:
     'was removed or replaced while it was open. Its plants can be read until this process stops: save them, then ' +
     'restore the file from a backup and restart',
-  logRemoved: 'lost its write-ahead log (-wal), which was removed while it was open. Restart',
-  logChanged:
+  walRemoved: 'lost its write-ahead log (-wal), which was removed while it was open. Restart',
+  walChanged:
     'lost its write-ahead log (-wal), which was replaced or truncated while it was open. The latest plants can be ' +
     'missing. Restart',
 };
@@ -36,7 +36,7 @@ type Loss = keyof typeof losses;
 
 /**
  * A database connection, its database file and its write-ahead log (WAL). If another program removes or replaces one of
- * these files, or cuts the WAL, SQLite continues to commit, and the commits are lost when the process ends.
+ * these files, or truncates the WAL, SQLite continues to commit, and the commits are lost when the process ends.
  *
  * SQLite itself changes the WAL in three ways: a commit appends frames, a commit after a checkpoint restarts the WAL
  * with a new header, and some checkpoints truncate it to zero bytes. Every other change is a loss.
@@ -45,14 +45,14 @@ export class OpenFiles {
   readonly database: DatabaseSync;
   readonly identities: FileIdentities;
   readonly #path: string;
-  readonly #logPath: string;
+  readonly #walPath: string;
   /** The folder of both files, or `undefined` if the path is a symbolic link. */
   readonly #folderPath: string | undefined;
   /** The folder when the files were last compared, if its timestamp shows every later removal or replacement. */
   #folder: BigIntStats | undefined;
   #loss: Loss | undefined;
   /** Closing this descriptor releases no lock, because SQLite does not lock the WAL. */
-  readonly #log: number;
+  readonly #wal: number;
   /** The size of the WAL at the latest check. While the header stays the same, the WAL only grows. */
   #size = 0;
   readonly #header: Buffer = Buffer.alloc(headerBytes);
@@ -62,18 +62,18 @@ export class OpenFiles {
   constructor(path: string, database: DatabaseSync) {
     this.#path = path;
     this.database = database;
-    this.#logPath = logOf(path);
+    this.#walPath = walOf(path);
     this.#folderPath = lstatSync(path).isSymbolicLink() ? undefined : dirname(path);
-    this.#log = openSync(this.#logPath, 'r');
+    this.#wal = openSync(this.#walPath, 'r');
     const found = identifyFile(path);
     if (found === undefined) throw new Error(`${path} ${losses.database}.`);
-    const log = fstatSync(this.#log, { bigint: true });
-    this.identities = { database: { dev: found.dev, ino: found.ino }, log: { dev: log.dev, ino: log.ino } };
+    const wal = fstatSync(this.#wal, { bigint: true });
+    this.identities = { database: { dev: found.dev, ino: found.ino }, wal: { dev: wal.dev, ino: wal.ino } };
   }
 
   /** Throws an error if the WAL has been truncated: a commit and a checkpoint would fill the gap with zeros. */
   checkBeforeCommit(): void {
-    const isShorter = this.#size > 0 && readSync(this.#log, this.#newHeader, 0, 1, this.#size - 1) === 0;
+    const isShorter = this.#size > 0 && readSync(this.#wal, this.#newHeader, 0, 1, this.#size - 1) === 0;
     if (isShorter) this.#folder = undefined;
     if (isShorter || this.#loss !== undefined) this.checkAfterCommit();
   }
@@ -83,7 +83,7 @@ export class OpenFiles {
     if (this.#loss === undefined) {
       this.#loss = this.#findLoss();
       // Saves the plants that only the removed WAL contains.
-      if (this.#loss === 'logRemoved') this.#checkpoint();
+      if (this.#loss === 'walRemoved') this.#checkpoint();
     }
     if (this.#loss === undefined) return;
     const cause = new Error(`${this.#path} ${losses[this.#loss]}.`);
@@ -97,9 +97,9 @@ export class OpenFiles {
   close(): void {
     this.#folder = undefined;
     const loss = this.#findLoss();
-    closeSync(this.#log);
+    closeSync(this.#wal);
     // While a read-only connection is open, the other connection is not the last one.
-    const reader = loss === 'logChanged' ? new DatabaseSync(this.#path, { readOnly: true }) : undefined;
+    const reader = loss === 'walChanged' ? new DatabaseSync(this.#path, { readOnly: true }) : undefined;
     try {
       reader?.prepare('SELECT 1 FROM plants').get();
     } catch {
@@ -129,7 +129,7 @@ export class OpenFiles {
     if (this.#size === 0 || !this.#newHeader.equals(this.#header)) return false;
     const frameBytes = frameHeaderBytes + this.#header.readUInt32BE(8);
     for (let frames = 0; frames < maxFollowedFrames; frames++) {
-      if (readSync(this.#log, this.#newHeader, 0, 1, this.#size + frameBytes - 1) === 0) return true;
+      if (readSync(this.#wal, this.#newHeader, 0, 1, this.#size + frameBytes - 1) === 0) return true;
       this.#size += frameBytes;
     }
     return false;
@@ -137,9 +137,9 @@ export class OpenFiles {
 
   #compareFiles(): Loss | undefined {
     if (!isSameFile(identifyFile(this.#path), this.identities.database)) return 'database';
-    const log = identifyFile(this.#logPath);
-    if (log === undefined) return 'logRemoved';
-    return isSameFile(log, this.identities.log) && this.#acceptSize(Number(log.size)) ? undefined : 'logChanged';
+    const wal = identifyFile(this.#walPath);
+    if (wal === undefined) return 'walRemoved';
+    return isSameFile(wal, this.identities.wal) && this.#acceptSize(Number(wal.size)) ? undefined : 'walChanged';
   }
 
   #acceptSize(size: number): boolean {
@@ -155,15 +155,15 @@ export class OpenFiles {
     let size: number;
     do {
       this.#readHeader(header);
-      size = fstatSync(this.#log).size;
+      size = fstatSync(this.#wal).size;
       this.#readHeader(this.#newHeader);
     } while (!this.#newHeader.equals(header));
 
     if (size === 0) {
       // If the WAL is no longer empty, the frames are those of a commit that another process has made in between.
-      if (this.#size > 0 && this.#checkpoint() && fstatSync(this.#log).size === 0) return false;
+      if (this.#size > 0 && this.#checkpoint() && fstatSync(this.#wal).size === 0) return false;
     } else {
-      const hasMagic = header.readUInt32BE() >>> 1 === logMagic >>> 1;
+      const hasMagic = header.readUInt32BE() >>> 1 === walMagic >>> 1;
       if (!hasMagic || (size < this.#size && header.equals(this.#header))) return false;
     }
     this.#size = size;
@@ -172,7 +172,7 @@ export class OpenFiles {
   }
 
   #readHeader(header: Buffer): void {
-    if (readSync(this.#log, header, 0, headerBytes, 0) < headerBytes) header.fill(0);
+    if (readSync(this.#wal, header, 0, headerBytes, 0) < headerBytes) header.fill(0);
   }
 
   /** Checkpoints the WAL as far as possible. Returns whether it contains pages according to SQLite. */

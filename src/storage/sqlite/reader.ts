@@ -44,7 +44,7 @@ type JsonRow = readonly [bigint, bigint | null, bigint, string | null, bigint | 
 /** Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
-/** Lengths are added up after this many rows, so that few long names are read in vain. */
+/** Rows are read in steps of this many, so that the read ends soon after long names have filled a page. */
 const stepLength = 50;
 
 export class Reader {

@@ -27,8 +27,8 @@ export interface SqliteStorageOptions {
 /**
  * Stores plants in an SQLite file with the built-in `node:sqlite` module. The file uses a write-ahead log (WAL) with
  * `synchronous=FULL`, so a commit is on the disk when its promise resolves. If the open file is removed or replaced, or
- * its WAL is removed, replaced or cut, all further commits fail, but plants can still be listed. Several processes on
- * one machine can share a file, but the file must not be on a network file system.
+ * its WAL is removed, replaced or truncated, all further commits fail, but plants can still be listed. Several
+ * processes on one machine can share a file, but the file must not be on a network file system.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -104,7 +104,7 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   async #release(): Promise<void> {
-    // The last connection to be closed checkpoints the WAL. This is that of the commit thread, if there is one.
+    // The last connection to be closed checkpoints the WAL. If there is a commit thread, this is its connection.
     this.#files.close();
     await this.#committer.close();
   }

@@ -15,7 +15,7 @@ import { startTokenServer } from '../../support/token-server.ts';
 
 const restore = ['restore', 'backup.db'];
 
-/** Creates a backup, and the files that a killed server leaves, with one plant in the log. Returns the folder. */
+/** Creates a backup, and the files that a killed server leaves, with one plant in the WAL. Returns the folder. */
 async function crashedFolder(t: HasAfter): Promise<string> {
   const { cwd, server, create } = await startTokenServer(t, []);
   await create(1);
@@ -24,14 +24,14 @@ async function crashedFolder(t: HasAfter): Promise<string> {
   return cwd;
 }
 
-/** Overwrites a part of a file, so that it is not an SQLite file, or not a log, any more. */
+/** Overwrites a part of a file, so that it is not an SQLite file, or not a WAL, any more. */
 async function damage(path: string): Promise<void> {
   await using file = await open(path, 'r+');
   await file.write('damaged '.repeat(4), 0);
 }
 
 describe('plant-store restore', () => {
-  it('replaces the file and its log, and keeps them under other names', async (t) => {
+  it('replaces the file and its WAL, and keeps them under other names', async (t) => {
     const cwd = await crashedFolder(t);
     const { code, stderr } = await callCommand(restore, { cwd });
     assert.equal(code, 0, stderr);
@@ -53,11 +53,11 @@ describe('plant-store restore', () => {
 
   for (const [title, change] of [
     ['a damaged file', damage],
-    ['a damaged log', (path: string) => damage(`${path}-wal`)],
+    ['a damaged WAL', (path: string) => damage(`${path}-wal`)],
     ['an empty file', truncate],
     ['a missing file', rm],
   ] as const) {
-    it(`keeps ${title} and the log as they were`, async (t) => {
+    it(`keeps ${title} and the WAL as they were`, async (t) => {
       const cwd = await crashedFolder(t);
       const path = join(cwd, 'plants.db');
       await change(path);

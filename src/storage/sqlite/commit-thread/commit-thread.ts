@@ -49,12 +49,12 @@ export class CommitThread {
   }
 
   #start(): Worker {
-    // For a missing file, `Worker` would report the error only later. The source file has another extension.
+    // `Worker` would report a missing file only later. If this is the TypeScript source, the file is worker.ts.
     const file = new URL('./worker.js', import.meta.url);
     if (/\.m?js$/.test(import.meta.url) && !existsSync(file)) {
       throw new Error(`The commit thread needs the file ${fileURLToPath(file)}`);
     }
-    // Bundlers recognize this expression and include the worker thread's file in the bundle.
+    // Some bundlers recognize this expression, and include the file in the bundle (docs/embedding.md).
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       name: 'plant-store commits',
       workerData: this.#settings,

@@ -1,18 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openDatabase } from '../database.ts';
-import { identifyFile, isSameFile, logOf } from '../file.ts';
+import { identifyFile, isSameFile, walOf } from '../file.ts';
 import { OpenFiles } from '../open-files.ts';
 import { Writer } from '../writer.ts';
 import { toFailure } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
-/** This program of a `CommitThread` commits batches one at a time, in order of arrival. */
+/** The settings of a `CommitThread`. This program commits its batches one at a time, in order of arrival. */
 const { path, identities, busyTimeoutMs } = workerData as WorkerSettings;
 
 /** The files must be those that the main thread reads. */
 function requireSameFiles(): void {
   const isSame = isSameFile(identifyFile(path), identities.database);
-  if (isSame && isSameFile(identifyFile(logOf(path)), identities.log)) return;
+  if (isSame && isSameFile(identifyFile(walOf(path)), identities.wal)) return;
   throw new Error(`${path} or its write-ahead log was removed or replaced while it was open. Restart.`);
 }
 

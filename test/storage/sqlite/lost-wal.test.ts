@@ -16,7 +16,7 @@ const ways: [what: string, lose: (path: string) => Promise<void>, isSaved: boole
   ['is removed', (path) => rm(`${path}-wal`), true],
   ['is removed with its index', (path) => Promise.all([rm(`${path}-wal`), rm(`${path}-shm`)]).then(), true],
   ['is emptied', (path) => truncate(`${path}-wal`), false],
-  ['is cut short', async (path) => truncate(`${path}-wal`, Math.floor((await sizeOf(`${path}-wal`)) / 2)), false],
+  ['is truncated', async (path) => truncate(`${path}-wal`, Math.floor((await sizeOf(`${path}-wal`)) / 2)), false],
 ];
 
 for (const commitThread of [false, true]) {
@@ -41,7 +41,7 @@ for (const commitThread of [false, true]) {
         });
       }
 
-      it('is cut short before it is closed does not damage the file', async (t) => {
+      it('is truncated before it is closed does not damage the file', async (t) => {
         const path = await newPath(t);
         const storage = openSqlite(t, path, { commitThread });
         await folderIsSettled();
@@ -53,7 +53,7 @@ for (const commitThread of [false, true]) {
         assert.equal(checkIntegrity(path), 'ok');
       });
 
-      it('is removed while another process starts does not end that process’s log', async (t) => {
+      it('is removed while another process starts does not end that process’s WAL', async (t) => {
         const path = await newPath(t);
         const storage = openSqlite(t, path, { commitThread });
         execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
@@ -89,7 +89,7 @@ for (const commitThread of [false, true]) {
 }
 
 describe('OpenFiles', () => {
-  it('reports a log that was emptied between the check before a commit and the write', async (t) => {
+  it('reports a WAL that was emptied between the check before a commit and the write', async (t) => {
     const path = await newPath(t);
     const files = new OpenFiles(path, openDatabase(path, 5000));
     t.after(() => {
