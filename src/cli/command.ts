@@ -30,7 +30,7 @@ export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
   return parsed;
 }
 
-/** Returns the result of `parse`. If it throws an error, the message of the UsageError names the flag or variable. */
+/** Returns the result of `parse`. Turns its error into a UsageError that names `source`, the flag or variable. */
 export function asUsageError<T>(source: string, parse: () => T): T {
   try {
     return parse();

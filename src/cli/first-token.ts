@@ -16,7 +16,7 @@ export function prepareFirstToken(tokens: string): (url: string) => string {
   if (existsSync(path)) throw new Error(`The first token would be written to ${path}, which exists: move it away.`);
   return (url) => {
     // The file is created before the token is issued, so that no token is issued if the file cannot be created. It is
-    // written by its descriptor, because another account could replace the path by a link.
+    // written through its descriptor, because another account could replace the path with a link.
     const file = openSync(path, 'wx', 0o600);
     try {
       writeSync(file, `${issueToken(tokens, { user: 'me' }).token}\n`);

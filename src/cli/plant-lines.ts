@@ -4,7 +4,7 @@ import { parseNewPlant } from '../core/model/plant.ts';
 import { isUser } from '../core/model/user.ts';
 import type { OwnedPlant } from '../core/storage-adapter.ts';
 
-/** Splits a stream of bytes into lines without their terminators. Yields the lines that end in the same chunk together. */
+/** Splits a stream of bytes into lines without terminators. Yields the lines that end in the same chunk together. */
 export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer[], void, undefined> {
   // Latin-1 keeps every byte, so that a line that is not UTF-8 can be reported. Appending a string copies nothing.
   let rest = '';
@@ -35,7 +35,7 @@ export function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
     const { user } = value as { user?: unknown };
     return isUser(user) ? { user, plant } : errorTable.invalid_user.message;
   } catch (error) {
-    // The cause of any other error is that the line is not UTF-8, is not JSON, or nests too deep.
-    return error instanceof PlantStoreError ? error.message : 'it is not JSON in UTF-8, or nests too deep.';
+    // Any other error means that the line is not UTF-8, is not JSON, or is nested too deeply.
+    return error instanceof PlantStoreError ? error.message : 'it is not JSON in UTF-8, or is nested too deeply.';
   }
 }

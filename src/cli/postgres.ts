@@ -27,8 +27,8 @@ interface PgPool extends PgClient {
 const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
 
 /**
- * When `query_timeout` expires, `pg` closes the connection. By default, PostgreSQL does not notice the disconnect while a
- * statement runs or waits for a lock, so abandoned backends would accumulate.
+ * When `query_timeout` expires, `pg` closes the connection. By default, PostgreSQL does not notice the disconnect while
+ * a statement runs or waits for a lock, so abandoned backends would accumulate.
  */
 const checkConnection = "SET client_connection_check_interval = '1s'";
 

@@ -81,7 +81,7 @@ export async function withSource<T>(
 
 type Scan = AsyncGenerator<OwnedPlant[], void>;
 
-/** Also works on a standby. `list` would not. */
+/** Also works on a standby, on which `list` fails. */
 async function* scanTable(location: PostgresLocation): Scan {
   const storage = openPostgres(location, false);
   try {
@@ -114,7 +114,7 @@ export async function withTarget<T>(
     const storage = await openStorage(location);
     try {
       // Opening a connection pool does not check the table.
-      await storage.list('', { after: undefined, limit: 1 });
+      await storage.list('any user', { after: undefined, limit: 1 });
       return await work(storage);
     } finally {
       await storage.close();

@@ -7,7 +7,7 @@ export class Arrivals {
   /** Whether the last iteration with requests had more than one request. */
   #isCrowded = true;
 
-  /** Counts a request. Returns whether it is the first of this iteration, and the only one of the last such iteration. */
+  /** Counts a request. Returns whether it is the first one, and the last iteration with requests had only one. */
   add(): boolean {
     this.#count++;
     if (this.#count > 1) return false;

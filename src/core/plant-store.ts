@@ -65,7 +65,7 @@ export class PlantStore {
   #hasRead = false;
   #closing: Promise<void> | undefined;
 
-  /** Checks the options. Throws a TypeError that names an invalid or unknown option. Does not use the storage yet. */
+  /** Does not use the storage yet. If an option is invalid or unknown, throws a TypeError that names the option. */
   constructor(options: PlantStoreOptions) {
     checkOptionNames('PlantStore', options, { storage: true, maxPendingWrites: true, maxCacheBytes: true });
     const { storage, maxPendingWrites = 10_000, maxCacheBytes = 16_777_216 } = options;

@@ -10,7 +10,10 @@ const maxBatchPlants = maxPageLength;
 /** The maximum number of batches that are read concurrently if the storage adapter reads asynchronously. */
 const maxBatches = 4;
 
-/** This many requests are read at once. With thousands of clients, an event loop iteration can last a second. */
+/**
+ * When this many requests have arrived, they are read before the end of the event loop iteration, which can last a
+ * second with thousands of clients.
+ */
 const maxArrivals = 64;
 
 interface Entry {
@@ -21,8 +24,8 @@ interface Entry {
 
 /**
  * Implements group reads: the pages that are requested in one event loop iteration are read together at its end. A
- * client that is alone does not wait: if the last iteration with requests had only one, the next page is read at once.
- * A page reflects every commit that was acknowledged before the page was requested.
+ * client that is alone does not wait: if the last iteration with requests had only one request, the next page is read
+ * at once. A page reflects every commit that was acknowledged before the page was requested.
  *
  * Pages that are not cached are read in batches of up to 1000 plants. Users are served in round-robin order, so that a
  * user with many requests does not delay the lists of others.
@@ -91,7 +94,7 @@ export class ReadQueue {
     this.#arrived = [];
   }
 
-  /** Removes as many waiting requests as fit in a batch. Resolves those whose pages are cached now. */
+  /** Removes and returns the next requests that fit in a batch. Resolves requests whose pages are cached by now. */
   #takeBatch(): Entry[] {
     const batch: Entry[] = [];
     const loading = new Set<string>();
@@ -101,7 +104,7 @@ export class ReadQueue {
       if (entry !== undefined && !this.#resolveFromCache(entry)) {
         const { after, limit } = entry.request;
         const key = this.#cache !== undefined && after === undefined ? `${limit} ${user}` : '';
-        // The batch ends before a page that does not fit, or that it already contains. The latter is cached afterwards.
+        // The batch ends before a page that does not fit or is already in the batch. The latter is then in the cache.
         if (loading.has(key) || plants + limit > maxBatchPlants) break;
         if (key !== '') loading.add(key);
         batch.push(entry);

@@ -63,8 +63,8 @@ export interface StorageAdapter {
    * Applies all writes of a batch, or none. When the promise resolves, the batch is as durable as the storage can make
    * it, and every later read reflects it. No read reflects an uncommitted batch.
    *
-   * The promise resolves with one boolean for each write, in the order of the batch: whether the plant was added or
-   * removed. If the id of a new plant is taken, the stored plant is not changed. A batch contains at most one write for
+   * The promise resolves with one boolean for each write, in the order of the batch: whether the plant was created or
+   * deleted. If the id of a new plant is taken, the stored plant is not changed. A batch contains at most one write for
    * each key, so an adapter can apply the writes in any order. A PlantStore has at most one commit in flight.
    *
    * A rejection means that the outcome is unknown: the batch might or might not have been applied.

@@ -11,7 +11,7 @@ export interface WriteQueueOptions {
   readonly maxBatchWrites: number;
 }
 
-/** A batch waits at most this many event loop iterations. With 64 clients, 60 writes then share an fsync. */
+/** How many event loop iterations a batch waits for writes, at most. With 64 clients, 60 writes then share an fsync. */
 const maxWaitTurns = 5;
 
 const maxReturnWaitMs = 10;
@@ -26,7 +26,7 @@ interface Entry {
 /**
  * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
  * one batch. One fsync or one round trip covers a whole batch. A client that is alone does not wait: the first write of
- * an iteration is committed at once if the last iteration with writes had only one.
+ * an iteration is committed at once if the last iteration with writes had only one write.
  *
  * At most one batch is in flight. A second write to the same plant waits for the next batch.
  */
@@ -38,7 +38,7 @@ export class WriteQueue {
   /** `undefined` if no writes are pending. */
   #running: Promise<void> | undefined;
   readonly #arrivals = new Arrivals();
-  /** The number of waiting writes at which the wait for more writes ends early. */
+  /** When this many writes are waiting, the wait for more ends early. */
   #enough = Infinity;
   #endWait: (() => void) | undefined;
   #isClosed = false;

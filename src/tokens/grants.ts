@@ -5,7 +5,7 @@ import { isReadFailure, readTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
-/** The file is checked for changes at most this often. */
+/** The minimum time between two checks of the file for changes. */
 const checkIntervalMs = 500;
 const absent = 'absent';
 
@@ -24,11 +24,11 @@ export interface Refusal {
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;
-  /** The grants in the file, by the SHA-256 of the token. An unknown token is looked up here. */
+  /** The grants in the file, keyed by the SHA-256 of the token. */
   #grants: ReadonlyMap<string, Grant> = new Map();
-  /** The grants of tokens that were found, by the token itself, so that a request with such a token needs no hash. */
+  /** The grants of tokens that were found, keyed by the token itself, so that further requests need no hash. */
   readonly #verified = new Map<string, Grant>();
-  /** The ids of all tokens that the file has contained since this process started, by the SHA-256 of the token. */
+  /** The ids of all tokens that the file has contained since this process started, keyed by their SHA-256. */
   readonly #ids = new Map<string, string>();
   #signature = '';
   #isFresh = false;

@@ -30,7 +30,7 @@ export function issueToken(
   return { token, record };
 }
 
-/** Removes a token, given by its id or its value. Returns the id, or `undefined` if the file lacks the token. */
+/** Removes the token with this id or value from the file. Returns the id, or `undefined` if there is no such token. */
 export function revokeToken(path: string, token: string): string | undefined {
   requireTokenFile(path);
   const digest = tokenDigest(token);
@@ -91,8 +91,8 @@ function brokenLock(path: string, cause?: unknown): Error {
 }
 
 /**
- * Replaces a file atomically and durably, and keeps its owner. Changes the owner by the file descriptor: another
- * account could replace the path by a link, and root would give away the link's target.
+ * Replaces a file atomically and durably, and keeps its owner. Changes the owner through the file descriptor: if
+ * another account replaced the path with a link, root would otherwise give away the link's target.
  */
 function replaceFile(path: string, text: string): void {
   const newPath = `${path}.new`;

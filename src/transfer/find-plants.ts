@@ -12,7 +12,7 @@ export function keyOf({ user, plant }: OwnedPlant): string {
   return `${plant.id} ${user}`;
 }
 
-/** Returns the stored plants with the keys of `wanted`, and others that were read, as a map by {@link keyOf}. */
+/** Returns the stored plants that have the keys of `wanted`, and possibly others, in a map keyed by {@link keyOf}. */
 export async function findPlants(
   storage: StorageAdapter,
   wanted: readonly OwnedPlant[],

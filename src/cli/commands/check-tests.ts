@@ -1,4 +1,4 @@
-// `plant-store check` runs this file with run() of node:test. The file registers the tests for the server to check.
+// The test file that `plant-store check` passes to run() of node:test.
 import { registerTests } from '../../testing/service/test-service.ts';
 import { checked, selection } from './check.ts';
 

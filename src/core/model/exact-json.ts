@@ -10,7 +10,8 @@ const [quote, backslash, openArray, closeArray, openObject, closeObject] = [0x22
 
 /**
  * Parses JSON (RFC 8259) without rounding the number in the top-level member `id`. An int64 in any notation becomes a
- * bigint or a safe integer with the same value. Any other number becomes NaN. Throws a SyntaxError.
+ * bigint or a safe integer with the same value. Any other number becomes NaN. Throws a SyntaxError if
+ * the text is not JSON.
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);

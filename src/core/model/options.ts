@@ -1,4 +1,4 @@
-/** Throws a TypeError that names an unknown option. */
+/** Throws a TypeError if there is an unknown option. The message names it. */
 export function checkOptionNames<Options>(
   owner: string,
   options: Options,

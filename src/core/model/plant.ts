@@ -40,7 +40,7 @@ export function plantsJson(plants: readonly PlantFields[]): string {
 /** The largest `limit` that the API allows: the maximum int32, 2^31 − 1. */
 export const maxLimit = 2_147_483_647;
 
-/** Validates a value of unknown type, such as parsed JSON. Ignores unknown fields. Throws `invalid_plant`. */
+/** Checks a value, such as parsed JSON. Ignores unknown fields. Throws `invalid_plant` if the value is invalid. */
 export function parseNewPlant(
   input: unknown,
   idMessage = 'id must be a number with an integral value from -2^63 to 2^63-1.',

@@ -23,7 +23,7 @@ export function checkTableOptions({ schema, table }: PostgresTable): void {
     if (name === undefined && option === 'schema') continue;
     const isValid = typeof name === 'string' && name !== '' && !name.includes('\0');
     if (!isValid || Buffer.byteLength(name) > maxIdentifierBytes) {
-      throw new TypeError(`${option} must be a text of 1 to ${maxIdentifierBytes} bytes without U+0000`);
+      throw new TypeError(`${option} must be a string of 1 to ${maxIdentifierBytes} bytes without U+0000`);
     }
   }
 }

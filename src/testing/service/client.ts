@@ -111,7 +111,7 @@ export class Client {
     this.#reader = new User(deliver, tokens.readOnly);
   }
 
-  /** Returns the user of the read-only token. Throws a NotRun if there is no such token. */
+  /** Returns the user of the read-only token. Throws a `NotRun` error if there is no such token. */
   readOnly(): User {
     if (this.tokens.readOnly === undefined) throw new NotRun('This test needs a read-only token.');
     return this.#reader;

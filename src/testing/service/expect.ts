@@ -12,11 +12,11 @@ export type Check = (client: Client, plant: NewPlant) => Promise<unknown>;
 
 /**
  * The tests of one part of the interface. A key is the title of a test: an id, the level of the rule (RFC 2119) and the
- * rule, followed in brackets by the standard that contains the rule, if any.
+ * rule, and then in brackets the standard that contains the rule, if any.
  */
 export type Checks = Readonly<Record<string, Check>>;
 
-/** Throws an Unexpected unless the condition is true. `expected` completes the sentence "The test expects …". */
+/** Throws an `Unexpected` error if the condition is false. `expected` completes the sentence "The test expects …". */
 export function expect(condition: boolean, exchange: Exchange, expected: string): asserts condition {
   if (!condition) throw new Unexpected(expected, exchange);
 }
@@ -27,7 +27,7 @@ export async function expectStatus(sent: Sent, ...statuses: readonly number[]): 
   return exchange;
 }
 
-/** Checks that the response to a preparatory request is a 2xx. Other tests check the exact status. */
+/** Checks only that the status is 2xx. Other tests check the exact status. */
 async function expectSuccess(sent: Sent): Promise<Exchange> {
   const exchange = await sent;
   expect(exchange.status >= 200 && exchange.status < 300, exchange, 'a 2xx status');

@@ -40,7 +40,7 @@ export function checkLinearizable(operations: readonly Operation[], maxStates: n
     const all = operations.map((operation, index) => ({ operation, bit: 1n << BigInt(index) }));
     const open = all.filter(({ bit }) => (done & bit) === 0n);
     const firstResponseMs = Math.min(...open.map(({ operation }) => operation.respondedMs));
-    // Only operations without a response are left. The sequence does not need to contain them, because they may never
+    // Only operations without a response remain. The sequence does not need to contain them, because they may never
     // take effect.
     if (firstResponseMs === Infinity) return true;
     if (!visit(done, state)) return false;

@@ -33,8 +33,8 @@ async function checkToken(baseUrl: string, user: User, title: string): Promise<v
 }
 
 /**
- * Checks that the tokens belong to two users. If a server does not separate its users at all, it cannot be told from a
- * server at which both tokens belong to one user. If it separates them incompletely, a test fails.
+ * Checks that the tokens belong to two users. A server that does not separate its users at all cannot be distinguished
+ * from a server on which both tokens belong to one user. If a server separates them incompletely, a test fails.
  */
 async function checkUsers(client: Client): Promise<void> {
   const { a, b } = client;

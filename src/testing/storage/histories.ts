@@ -86,7 +86,7 @@ async function callRandomly(
     if (reopened !== undefined) {
       calls.push('reopen');
       storages = [reopened];
-      // The storage might not fail any more.
+      // A reopened storage might apply the write at which the others fail.
       canFail = false;
     } else if (storage !== undefined) {
       await (random(3) === 0 ? list(storage) : commit(storage));

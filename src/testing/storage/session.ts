@@ -44,7 +44,6 @@ export class Session {
   }
 }
 
-/** Registers a test. */
 export function test(
   options: StorageAdapterTestOptions,
   title: string,

@@ -92,7 +92,7 @@ export const listChecks: Checks = {
   },
   'after-invalid MUST respond with 400 to an after that is not one int64': ({ a }) =>
     inTurn(invalidAfters, (after) => expectError(a.list(`after=${after}`), 400)),
-  'link-absent MUST send no Link if no limit cuts the list': withRow(2, (c) =>
+  'link-absent MUST send no Link without a limit, with the largest limit, or with limit 0': withRow(2, (c) =>
     inTurn(['', 'limit=2147483647', 'limit=0'], async (query) => {
       expectNoNext(c, await expectStatus(c.a.list(query), 200));
     }),
@@ -106,7 +106,7 @@ export const listChecks: Checks = {
     const row = await createAt(c, ...[0n, 1n, 2n, 3n, 4n, 5n, 6n].map((n) => id + n));
     const seen: { name: string }[] = [];
     let page = await c.a.list(`after=${id - 1n}&limit=3`);
-    // The seven plants of this test fill three pages. A fourth page would contain plants that are listed again.
+    // The seven plants fill three pages. If a server links to a fourth page, it is read to find repeated plants.
     for (let pages = 0; pages < 4; pages++) {
       const plants = await expectList(page);
       expect(plants.length <= 3, page, 'a Link with the same limit, so that each page has at most 3 plants');

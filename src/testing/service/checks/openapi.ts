@@ -26,7 +26,7 @@ const newPlant = 'paths /plants post requestBody content application/json schema
 
 /** Tests of GET /openapi.json. */
 export const openApiChecks: Checks = {
-  'openapi-info MUST serve an OpenAPI 3.1.0 document with the title, version and licence': reads((at, exchange) => {
+  'openapi-info MUST serve an OpenAPI 3.1.0 document with the title, version and license': reads((at, exchange) => {
     const expected = {
       openapi: '3.1.0',
       'info title': 'OpenAPI Plant Store',

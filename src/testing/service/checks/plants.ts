@@ -28,7 +28,7 @@ export const createChecks: Checks = {
   },
   'create-unknown-fields MUST ignore unknown fields of a NewPlant': (c, { id, name }) => {
     const nested = newPlantJson({ id: id + 1n, name: 'other', tag: 'other' });
-    const body = `{"colour":"green","parent":${nested},"id":${id},"name":"${name}","list":[${nested}]}`;
+    const body = `{"color":"green","parent":${nested},"id":${id},"name":"${name}","list":[${nested}]}`;
     return expectPlant(c.a.post(body, id, c.newId()), { name });
   },
   'create-media-type MUST accept application/json in any case and with charset=utf-8 [RFC 9110 §8.3.1]': (c) =>

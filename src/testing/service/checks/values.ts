@@ -21,7 +21,7 @@ async function expectSameId(c: Client, id: bigint, notation: string): Promise<vo
 const beyond = [maxInt64 + 1n, minInt64 - 1n];
 
 export const int64Checks: Checks = {
-  'int64-neighbours MUST keep apart ids over 2^53 that a double would merge': async (c) => {
+  'int64-neighbors MUST keep apart ids over 2^53 that a double would merge': async (c) => {
     const id = c.newLargeId();
     const plants = [c.newPlant(id), c.newPlant(id + 1n)];
     for (const plant of plants) await mustCreate(c.a, plant);

@@ -22,7 +22,7 @@ export const brokenWrites: BrokenServers = {
   'create-200 returns an id with a new plant': onCreated((plant) => ({ id: 1, ...plant })),
   'create-without-tag returns the tag null for a new plant': onCreated((plant) => ({ tag: null, ...plant })),
   'create-200 declares JSON as text': onStatus(200, { headers: { 'content-type': 'text/plain' } }),
-  'create-unknown-fields refuses unknown fields': onBody(/^.*"colour".*$/s, '{}'),
+  'create-unknown-fields refuses unknown fields': onBody(/^.*"color".*$/s, '{}'),
   'create-without-tag requires a tag': onBody(/^(?!.*"tag").*/s, '{}'),
   'invalid-id-type accepts an id in quotation marks': onBody(/"id":"(\d+)"/, '"id":$1'),
   'invalid-id-fraction truncates fractional ids': onBody(/("id":\d+)\.\d+/, '$1'),
@@ -49,7 +49,7 @@ export const brokenWrites: BrokenServers = {
   'string-unicode normalizes strings': onStrings((text) => text.normalize('NFC')),
   'string-unicode loses characters beyond U+FFFF': onStrings((text) => text.replace(/[^\0-\uFFFF]/gu, '?')),
   'string-markup escapes HTML': onStrings((text) => text.replaceAll('<', '&lt;')),
-  'int64-neighbours rounds ids in bodies': onBody(/(?<=^\{"id":)-?\d{1,19}(?=,)/, rounded),
+  'int64-neighbors rounds ids in bodies': onBody(/(?<=^\{"id":)-?\d{1,19}(?=,)/, rounded),
   'int64-delete-exact rounds ids in paths': onTarget(/(?<=^\/plants\/)\d{16,19}$/, rounded),
   'after-exclusive rounds after': onTarget(/(?<=after=)\d{16,19}/, rounded),
   'link-next rounds ids in Link': onResponse(({ headers }) => {
