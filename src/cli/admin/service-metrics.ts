@@ -22,7 +22,8 @@ export function collectServiceMetrics(server: Server): (isUp: boolean | undefine
   subscribe('tracing:plant-store:commit:asyncEnd', (message) => {
     const { durationMs, error } = message as CommitMessage;
     commits.add('', durationMs / 1000);
-    isFull = isDiskFull(error);
+    // Another failure, such as a lock, does not show that the disk has space again.
+    isFull = isDiskFull(error) || (isFull && error !== undefined);
   });
 
   const value = (number: number | boolean): string[] => [` ${Number(number)}`];
@@ -37,7 +38,7 @@ export function collectServiceMetrics(server: Server): (isUp: boolean | undefine
       formatMetric('gauge', 'plant_store_http_max_connections', 'Maximum number of open connections.', max),
       formatMetric('histogram', 'plant_store_commit_duration_seconds', 'Time of a commit.', commits.samples()),
       formatMetric('gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', up),
-      formatMetric('gauge', 'plant_store_storage_full', 'Whether the last commit found the disk full, 1 or 0.', full),
+      formatMetric('gauge', 'plant_store_storage_full', 'Whether commits fail because the disk is full, 1 or 0.', full),
     ].join('');
   };
 }
