@@ -3,6 +3,7 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/request-message.ts';
 import { describeError } from '../describe-error.ts';
 import { printable } from './printable.ts';
+import { counted } from './transfer-report.ts';
 
 export const logFormats = ['json', 'pretty'] as const;
 export const logLevels = ['info', 'error'] as const;
@@ -41,8 +42,8 @@ export class Log {
   }
 
   /**
-   * Logs an error with its causes and advice for the operator. An unexpected error is logged with its stack.
-   * Repetitions within a second are only counted, because every request fails while the storage is unavailable.
+   * Logs an error with its causes. An unexpected error is logged with its stack.
+   * Repetitions within a second are logged as one entry, because every request fails while the storage is unavailable.
    */
   error(event: string, error?: unknown, requestId?: string): void {
     const message = error === undefined ? event : `${event}: ${describeError(error)}`;
@@ -83,7 +84,7 @@ export class Log {
 
   #reportRepeats(): void {
     for (const [message, count] of this.#repeats) {
-      if (count > 0) this.#write({ level: 'error', message: `${count} times more: ${message}` });
+      if (count > 0) this.#write({ level: 'error', message: `Repeated ${counted(count, 'time')}: ${message}` });
     }
     this.#repeats.clear();
   }

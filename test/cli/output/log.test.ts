@@ -62,8 +62,8 @@ describe('Log', () => {
       log.error('one');
       log.error('one');
     });
-    const counted = ['999 times more: one', '999 times more: other'];
-    assert.deepEqual(found, ['one', 'other', ...counted, 'one', '1 times more: one']);
+    const counted = ['Repeated 999 times: one', 'Repeated 999 times: other'];
+    assert.deepEqual(found, ['one', 'other', ...counted, 'one', 'Repeated 1 time: one']);
   });
 
   it('drops lines if standard error is not read', async (t) => {
