@@ -18,7 +18,7 @@ const plants = createFetchHandler(store, {
 const app = new Hono();
 app.all('/*', (context) => {
   const session = getCookie(context, 'session');
-  // Do not copy the request: @hono/node-server would start to read the body, and would not discard what is left of it.
+  // Do not copy the request: @hono/node-server would start to read the body, and would not discard the rest of it.
   if (session !== undefined) context.req.raw.headers.set('authorization', `Bearer ${session}`);
   return plants(context.req.raw);
 });

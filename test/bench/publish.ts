@@ -92,11 +92,10 @@ export function passagesOf(results: Results): Record<string, string> {
     times(figure(row, name, key) / figure(row, to, key));
   const vsBare = (row: string, name = ownName): string => ratio(row, 'cpuMicros', name, bareName);
   const vsFastify = (row: string): string => ratio(row, 'requestsPerSecond', ownName, fastifyName);
-  /** Returns the ratios of a create, a delete and a list of 20 plants. */
-  const ratios = (ratioOf: (row: string) => string): string => {
-    const [create, remove, list] = ['create', 'delete', 'list 20'].map((name) => ratioOf(rowName(name, 64)));
-    return `${create}, ${remove} and ${list}`;
-  };
+  const chartRow = (title: string, ratioOf: (row: string) => string): string[] => [
+    title,
+    ...['create', 'delete', 'list 20'].map((name) => ratioOf(rowName(name, 64))),
+  ];
   const vsFastifyPg = (row: string, keys: readonly string[]): string => {
     const sum = (name: string): number => keys.reduce((total, key) => total + figure(row, name, key), 0);
     return `${grouped(sum(postgresName), 0)} (${times(sum(postgresName) / sum(fastifyPgName))})`;
@@ -105,9 +104,14 @@ export function passagesOf(results: Results): Record<string, string> {
   return {
     run: describeRun(results),
     chart:
-      `The chart shows a run on ${date} at commit ${commit}: ${machine}, 64 connections. Plant Store with SQLite ` +
-      `takes ${ratios(vsBare)} as much CPU time as bare node:http for a create, a delete and a list of 20 plants, ` +
-      `and handles ${ratios(vsFastify)} as many requests/s as Fastify with better-sqlite3.`,
+      `The chart shows a run on ${date} at commit ${commit}: ${machine}, 64 connections.\n\n` +
+      table(
+        ['Plant Store with SQLite', 'create', 'delete', 'list of 20 plants'],
+        [
+          chartRow('CPU time vs. bare node:http', vsBare),
+          chartRow('requests/s vs. Fastify with better-sqlite3', vsFastify),
+        ],
+      ),
     sqlite: workloadTable(
       [
         ...['CPU time vs. node:http', 'the same with `commitThread`', 'the same in memory'],
