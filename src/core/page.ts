@@ -54,7 +54,7 @@ export function countInPage(plants: readonly PlantFields[]): number {
   return full === -1 ? plants.length : Math.max(1, full);
 }
 
-/** Ends a page within the limit. `found` contains one plant more than the limit, if there are so many. */
+/** Returns the plants that fit in a page. `found` must contain one plant more than the limit, if that many exist. */
 export function cutPage(found: Plant[], limit: number): PlantPage {
   const plants = found.slice(0, Math.min(limit, countInPage(found)));
   return { plants, hasMore: plants.length < found.length };

@@ -19,8 +19,8 @@ function bearerToken(request: ServiceRequest): string {
 }
 
 /**
- * Calls `authenticate` with the token of a request, and checks the result. Throws `missing_credentials`, or
- * `invalid_token` if the token does not identify a caller. Any other error is a fault of the application.
+ * Calls `authenticate` with the token of a request, and checks the result. Throws `missing_credentials` if there is no
+ * token, or `invalid_token` if it does not identify a caller. Any other error is a fault of the application.
  */
 export function findCaller(
   authenticate: Authenticate,
@@ -51,7 +51,7 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 
 const callerMembers = { user: true, scopes: true, tokenId: true } as const satisfies Record<keyof Caller, true>;
 
-/** A misspelt member, such as `scope`, must not grant all scopes. */
+/** A misspelled member, such as `scope`, must not grant all scopes. */
 function checkedCaller(caller: unknown): Caller {
   if (caller === null || caller === undefined) throw new HttpError('invalid_token');
   if (typeof caller !== 'object') throw wrongResult(`a ${typeof caller}, not a Caller or null`);

@@ -31,7 +31,7 @@ export interface RequestMessage {
   readonly user: string | undefined;
   /** The `tokenId` that `authenticate` returned, if any. */
   readonly tokenId: string | undefined;
-  /** The HTTP status; 0 until the request has ended, 499 if the request failed after its client had left. */
+  /** The HTTP status; 0 until the request has ended; 499 if the request failed after its client had disconnected. */
   readonly status: number;
   /** The response's error code, if any. */
   readonly code: ErrorCode | undefined;
@@ -43,8 +43,8 @@ export interface RequestMessage {
   /** The size of the response in bytes, including the header; `undefined` if the web server does not count them. */
   readonly bytes: number | undefined;
   /**
-   * Whether the whole response was sent. `false` if the client disconnected, or if an error cut a list short. An
-   * operation that succeeded keeps its status.
+   * Whether the whole response was sent. `false` if the client disconnected or an error ended a list early. Even
+   * then, `status` reports the outcome of an operation that succeeded.
    */
   readonly isComplete: boolean;
 }

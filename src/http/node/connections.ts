@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** For the rest of the process. `plant-store serve` with a PostgreSQL pool needs some 50 file descriptors. */
+/** The file descriptors for everything else. `plant-store serve` with a PostgreSQL pool needs about 50. */
 const reservedFiles = 64;
 
 const usableShare = 0.95;
