@@ -46,7 +46,7 @@ export function setting(name: SettingName, value: string | undefined): Setting {
   return { text: fallback, source };
 }
 
-/** The environment variables of `check`. They do not set the defaults of flags with the same names. */
+/** The environment variables of `check`. Their names are not derived from the names of flags. */
 export const checkVariables = { tokens: 'PLANT_STORE_CHECK_TOKENS', readOnly: 'PLANT_STORE_CHECK_READ_ONLY_TOKEN' };
 
 /** Returns the name of the environment variable that sets the default of a flag, such as `base-path`. */
@@ -63,7 +63,7 @@ export function readVariable(name: string): string | undefined {
   return text === undefined || text === '' || /^(?:tcp|udp|sctp):\/\//.test(text) ? undefined : text;
 }
 
-/** Returns a warning for each variable that has Plant Store's prefix but is unknown, and is not from Kubernetes. */
+/** Returns a warning for each unknown variable with Plant Store's prefix, except those that Kubernetes sets. */
 export function variableWarnings(): string[] {
   const known = [...Object.keys(settings).map(variableOf), ...Object.values(checkVariables)];
   return Object.keys(process.env)

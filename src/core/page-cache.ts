@@ -10,7 +10,7 @@ interface UserPages {
 
 /**
  * An LRU cache of the first pages of lists, which saves half the CPU time of a response with 20 plants.
- * `maxCodeUnits` limits the total size of all pages and users, in UTF-16. The least recently used users are evicted.
+ * `maxCodeUnits` limits the total length of all pages and users. The least recently used users are evicted.
  */
 export class PageCache {
   readonly #maxCodeUnits: number;

@@ -19,7 +19,7 @@ export interface PageRequest extends ListRange {
   readonly user: string;
 }
 
-/** The SQLite and PostgreSQL adapters read pages as JSON. The sum of the limits is at most {@link maxPageLength}. */
+/** An adapter that can read pages as JSON. The sum of the requests' limits is at most {@link maxPageLength}. */
 export interface PageStorage extends StorageAdapter {
   listPages?(requests: readonly PageRequest[]): Promise<JsonPage[]>;
 }
@@ -40,8 +40,8 @@ const maxCodeUnitBytes = 6;
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
 /**
- * Returns how many of the plants fit in a page: at least 1 if there are any. The upper bounds of 1000 short plants are
- * added up in 3 µs, and then their JSON need not be measured, which takes 93 µs.
+ * Returns how many of the plants fit in a page: at least 1 if there are any. For 1000 short plants, adding
+ * up upper bounds takes 3 µs, and saves measuring their JSON, which takes 93 µs.
  */
 export function countInPage(plants: readonly PlantFields[]): number {
   plants = plants.slice(0, maxPageLength);

@@ -62,7 +62,7 @@ export async function addPlants(
       const taken = pending.filter((_, index) => outcomes[index] !== true);
       counts.added += pending.length - taken.length;
       const stored = await findPlants(to, taken);
-      // A plant remains pending if the plant that had its id was deleted after the commit.
+      // A plant remains pending if the stored plant with its id was deleted after the commit.
       pending = taken.filter((owned) => !countTaken(owned, stored.get(keyOf(owned))));
     }
   }

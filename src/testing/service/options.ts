@@ -42,7 +42,7 @@ export function checkOptions(options: ServiceTestOptions): void {
   if (a === b) throw new TypeError('tokens.a and tokens.b must be the tokens of two users');
 }
 
-/** Removes a trailing slash. */
+/** Returns a base URL without trailing slashes. Throws a TypeError if the URL is invalid. */
 export function checkUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain =
