@@ -53,8 +53,7 @@ export interface Target {
 /** Finds the route for a request target. Some proxies and frameworks remove the prefix `basePath`, others do not. */
 export function resolveTarget(target: string, basePath: string): Target {
   const { path, query } = splitTarget(target);
-  const isPrefixed = basePath !== '' && path.startsWith(basePath);
-  const found = isPrefixed ? findRoute(path.slice(basePath.length), query) : undefined;
+  const found = path.startsWith(basePath) ? findRoute(path.slice(basePath.length), query) : undefined;
   return found ?? findRoute(path, query) ?? { path, query, route: undefined, idText: '' };
 }
 
