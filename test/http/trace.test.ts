@@ -11,7 +11,8 @@ import { createPlants } from '../support/stored-plants.ts';
 import type { Call } from '../support/call.ts';
 
 /**
- * A request and the expected content of its message: the operation, the status, the error code, the user and the path.
+ * A request and the expected content of its message: the operation, the status, the error code, the user and the path,
+ * or the first segments of an unknown path.
  */
 const cases: readonly [method: string, target: string, call: Call, message: string][] = [
   ['POST', '/plants', { body: '{"id":7,"name":"Fern"}' }, 'createPlant 200 - ada /plants'],
@@ -21,7 +22,8 @@ const cases: readonly [method: string, target: string, call: Call, message: stri
   ['GET', '/plants', { token: 'mallory' }, 'getPlants 401 invalid_token - /plants'],
   ['OPTIONS', '/plants', {}, '- 204 - - /plants'],
   ['PUT', '/plants', {}, '- 405 method_not_allowed - /plants'],
-  ['GET', '/secret?token=secret', {}, '- 404 route_not_found - '],
+  ['GET', '/garden/v1/plants/1/leaves?token=secret', {}, '- 404 route_not_found - /garden/v1/plants/1'],
+  ['GET', `/;secret/secret;/${'x'.repeat(21)}`, {}, '- 404 route_not_found - /…/…/…'],
 ];
 
 /**
@@ -39,7 +41,8 @@ describe('tracing channel plant-store:request', () => {
     const startMs = performance.now();
     for (const [method, target, options] of cases) await call(method, target, options);
     for (const [n, message] of (await received(messages, cases.length)).entries()) {
-      const { path, operation = '-', status, code = '-', user = '-', durationMs, bytes = 0 } = message;
+      const { operation = '-', status, code = '-', user = '-', durationMs, bytes = 0 } = message;
+      const path = message.path + (message.unmatchedPath ?? '');
       assert.ok(durationMs > 0 && durationMs < performance.now() - startMs && bytes > 100);
       assert.deepEqual([message.isComplete, message.client], [true, '127.0.0.1']);
       const [method, , , expected] = cases[n] ?? assert.fail();
