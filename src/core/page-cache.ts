@@ -33,11 +33,10 @@ export class PageCache {
 
   get({ user, after, limit }: PageRequest): JsonPage | undefined {
     const cached = this.#users.get(user);
-    const page = after === undefined ? cached?.byLimit.get(limit) : undefined;
-    if (cached === undefined || page === undefined) return undefined;
+    if (cached === undefined || after !== undefined) return undefined;
     this.#users.delete(user);
     this.#users.set(user, cached);
-    return page;
+    return cached.byLimit.get(limit);
   }
 
   add({ user, after, limit }: PageRequest, page: JsonPage | undefined): void {
