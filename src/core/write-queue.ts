@@ -85,7 +85,7 @@ export class WriteQueue {
 
   /** Waits until no new write arrives in an event loop iteration, or until a batch is full. */
   async #waitUntilQuiet(): Promise<void> {
-    for (let turns = 0; turns < maxWaitTurns && this.#waiting.length < this.#options.maxBatchWrites; turns++) {
+    for (let turns = 0; turns < maxWaitTurns; turns++) {
       const before = this.#waiting.length;
       await this.#wait(Infinity, setImmediate);
       if (this.#waiting.length === before) return;
