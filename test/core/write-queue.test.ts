@@ -66,7 +66,7 @@ describe('concurrent writes', { timeout: 20_000 }, () => {
     assert.deepEqual(sizesOf(held), [4, 5]);
   });
 
-  it('are committed although every event loop iteration adds more', async () => {
+  it('of several iterations share a commit, even if every iteration adds more', async () => {
     const held = open();
     const created: Promise<unknown>[] = [];
     while (held.batches.length === 0) {
@@ -74,6 +74,7 @@ describe('concurrent writes', { timeout: 20_000 }, () => {
       await iteration();
     }
     assert.ok(created.length < 20);
+    assert.ok((sizesOf(held)[0] ?? 0) > 4, 'the commit contains the writes of several iterations');
     held.complete();
     await Promise.all(created);
   });
@@ -115,10 +116,10 @@ describe('concurrent writes', { timeout: 20_000 }, () => {
 
   /**
    * Commits the plants of two clients in `commitMs`, while two other clients wait. Returns how many milliseconds later
-   * the next commit begins. The first two clients send their next writes after `returnMs`.
+   * the next commit begins. The first two clients have sent their next writes after `returnMs`.
    */
   async function delayAfter(t: TestContext, commitMs: number, returnMs: number, error?: Error): Promise<number> {
-    let nowMs = 0;
+    let nowMs = 1000;
     t.mock.method(performance, 'now', () => nowMs);
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const held = open();
@@ -133,7 +134,8 @@ describe('concurrent writes', { timeout: 20_000 }, () => {
     while (held.batches.length === 1) {
       t.mock.timers.tick(1);
       waitedMs++;
-      if (waitedMs === returnMs) others.push(held.create(5), held.create(6));
+      if (waitedMs === returnMs - 1) others.push(held.create(5));
+      if (waitedMs === returnMs) others.push(held.create(6));
       await iterations();
     }
     held.complete();
@@ -146,6 +148,7 @@ describe('concurrent writes', { timeout: 20_000 }, () => {
   it('wait a quarter of a slow commit, at most 10 ms, for the clients of that commit, but not after a failure', async (t) => {
     const noReturn = Infinity;
     assert.equal(await delayAfter(t, 3.9, noReturn), 0);
+    assert.equal(await delayAfter(t, 4, noReturn), 1);
     assert.equal(await delayAfter(t, 24, noReturn), 6);
     assert.equal(await delayAfter(t, 1000, noReturn), 10);
     assert.equal(await delayAfter(t, 1000, 7), 7);

@@ -6,6 +6,8 @@ import { describeOnBothFronts } from '../support/service.ts';
 
 const fern = '{"id":1,"name":"Fern"}';
 const withHeader = (name: string, value: string): Call => ({ body: fern, headers: { [name]: value } });
+const json = 'application/json';
+const utf8 = withHeader('content-type', `${json}; charset=utf8`);
 const padded = (length: number): Call => ({ body: fern.padEnd(length) });
 
 type Case = readonly [what: string, refused: Call, error: number, accepted: Call, maxBodyBytes?: number];
@@ -14,6 +16,8 @@ describeOnBothFronts('POST /plants', (startService) => {
   const cases: readonly Case[] = [
     ['a byte order mark', { body: `\uFEFF${fern}` }, 40001, { body: fern }],
     ['a similar media type', withHeader('content-type', 'text/application/json'), 40007, { body: fern }],
+    ['another charset', withHeader('content-type', `${json};charset = xutf-8`), 40007, { body: fern }],
+    ['a similar charset', withHeader('content-type', `${json}; charset=utf-80`), 40007, utf8],
     ['a content coding', withHeader('content-encoding', 'gzip'), 40007, withHeader('content-encoding', 'Identity')],
     ['a body over maxBodyBytes', padded(101), 40008, padded(100), 100],
     ['a body over 64 KiB by default', padded(65_537), 40008, padded(65_536)],
