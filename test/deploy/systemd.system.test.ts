@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdir, readFile, readdir, stat } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callService } from '../support/call.ts';
@@ -89,7 +89,12 @@ describe('deploy/systemd', () => {
     assert.deepEqual(await namesIn(backup), ['Fern']);
     assert.deepEqual((await readdir(backups)).sort(), files);
 
+    // Such files remain if a program that opened the backup was killed.
+    for (const name of [backup, `${backup}.new`]) {
+      for (const ending of ['-wal', '-shm', '-journal']) await writeFile(name + ending, 'old');
+    }
     assert.equal(await run(), 0);
+    assert.deepEqual((await readdir(backups)).sort(), files);
     assert.deepEqual(await namesIn(backup), ['Fern', 'Moss']);
     assert.deepEqual((await readdir(backups)).sort(), files);
     assert.equal(await server.stop(), 0);

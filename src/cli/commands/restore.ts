@@ -39,8 +39,9 @@ export async function run(args: string[]): Promise<number> {
     throw new UsageError('BACKUP must not be the file to replace.');
   }
   const kept = ['', ...journalEndings].map((ending) => previous + ending);
-  const existing = kept.find((name) => existsSync(name));
-  if (existing !== undefined) throw new Error(`${existing} exists, from an earlier restore: move it away.`);
+  const journals = journalEndings.map((ending) => copy + ending);
+  const existing = [...kept, ...journals].find((name) => existsSync(name));
+  if (existing !== undefined) throw new Error(`${existing} exists: move it away, and restore the backup again.`);
   return interruptible(async (signal) => {
     // A process that was killed might have left a copy.
     rmSync(copy, { force: true });

@@ -13,7 +13,7 @@ const pagesPerStep = 256;
  * write to the original file during the backup. A backup that is killed leaves a file `TARGET.….partial`.
  *
  * @param onStep is called after each step; if it throws an error, the backup stops and rejects with this error
- * @throws {Error} if `target` already exists; the existing file is not changed.
+ * @throws {Error} if `target`, its WAL or its journal already exists; the existing file is not changed.
  * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store or is damaged.
  */
 export async function backUpDatabase(file: string, target: string, onStep: () => void): Promise<void> {
@@ -47,8 +47,10 @@ function isSound(path: string): boolean {
   }
 }
 
-function throwIfExists(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+/** SQLite would apply the WAL or the journal of another file to the backup when the backup is opened. */
+function throwIfExists(target: string): void {
+  for (const path of [target, `${target}-wal`, `${target}-journal`]) {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) continue;
     throw new Error(`${path} already exists. A backup never overwrites a file: choose another name.`);
   }
 }

@@ -99,6 +99,19 @@ describe('plant-store restore', () => {
     assert.deepEqual(await readAll(path), hostilePlants);
   });
 
+  for (const ending of ['-wal', '-journal']) {
+    it(`refuses to run while an old ${ending.slice(1)} file of its copy exists, and removes nothing`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      await createAll(join(cwd, 'backup.db'), hostilePlants);
+      const old = ['plants.db.restoring', `plants.db.restoring${ending}`];
+      for (const name of old) await writeFile(join(cwd, name), 'old');
+      const { code, stderr } = await callCommand(restore, { cwd });
+      assert.equal(code, 1, stderr);
+      assert.ok(stderr.includes(`restoring${ending} exists: move it away`), stderr);
+      assert.deepEqual((await readdir(cwd)).sort(), ['backup.db', ...old]);
+    });
+  }
+
   it('creates the file if it does not exist, and replaces a damaged file', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'backup.db'), hostilePlants);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
@@ -38,6 +38,27 @@ describe('backUpDatabase', () => {
     assert.equal(await readFile(target, 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(dirname(target)), ['plants.db']);
   });
+
+  for (const ending of ['-wal', '-journal']) {
+    it(`refuses a target with an old ${ending.slice(1)} file, which SQLite would apply to the copy`, async (t) => {
+      const [file, target] = [await newPath(t), await newPath(t)];
+      await createAll(file, plants);
+      const message = `${target}${ending} already exists. A backup never overwrites a file: choose another name.`;
+      const late = backUpDatabase(file, target, () => {
+        writeFileSync(target + ending, 'old');
+      });
+      await assert.rejects(late, { message });
+      // The WAL of another file contains valid pages, which would replace those of the copy.
+      if (ending === '-wal') await copyFile(`${await makeCrashed(t, [create(1, 'eve')])}-wal`, target + ending);
+      const before = await readFile(target + ending);
+      await assert.rejects(
+        backUpDatabase(file, target, () => assert.fail('The copy has started')),
+        { message },
+      );
+      assert.deepEqual(await readFile(target + ending), before);
+      assert.deepEqual(await readdir(dirname(target)), [`plants.db${ending}`]);
+    });
+  }
 
   it('stops if the progress callback throws, and leaves no temporary file', async (t) => {
     const [file, target] = [await newPath(t), await newPath(t)];
