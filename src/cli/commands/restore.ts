@@ -38,6 +38,9 @@ export async function run(args: string[]): Promise<number> {
   if (isSameFile(identifyFile(file), identifyFile(backup))) {
     throw new UsageError('BACKUP must not be the file to replace.');
   }
+  if (isSameFile(identifyFile(copy), identifyFile(backup))) {
+    throw new UsageError(`BACKUP must not be ${copy}, which restore overwrites: rename the backup first.`);
+  }
   const kept = ['', ...journalEndings].map((ending) => previous + ending);
   const journals = journalEndings.map((ending) => copy + ending);
   const existing = [...kept, ...journals].find((name) => existsSync(name));

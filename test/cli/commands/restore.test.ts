@@ -99,6 +99,19 @@ describe('plant-store restore', () => {
     assert.deepEqual(await readAll(path), hostilePlants);
   });
 
+  it('refuses a backup that has the name of its copy, and does not remove it', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const name = 'plants.db.restoring';
+    await createAll(join(cwd, name), hostilePlants);
+    await symlink(name, join(cwd, 'link'));
+    for (const given of [name, 'link']) {
+      const { code, stderr } = await callCommand(['restore', given], { cwd });
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /plants\.db\.restoring.*rename/);
+    }
+    assert.deepEqual(await readAll(join(cwd, name)), hostilePlants);
+  });
+
   for (const ending of ['-wal', '-journal']) {
     it(`refuses to run while an old ${ending.slice(1)} file of its copy exists, and removes nothing`, async (t) => {
       const cwd = await temporaryFolder(t);
