@@ -80,12 +80,12 @@ export function openToRead(path: string): DatabaseSync {
     // In a read-only folder, SQLite cannot create a WAL. A file without a WAL is not in use and can be read as it is.
     const isReadOnly = hasResultCode(error, 'readOnly') || hasResultCode(error, 'cannotOpen');
     if (!isReadOnly || existsSync(walOf(path))) throw error;
-    return open('immutable=1');
+    return open('mode=ro&immutable=1');
   }
 }
 
-/** See https://www.sqlite.org/uri.html. With `mode=rw`, SQLite does not create a missing file. */
-type OpenParameter = 'mode=ro' | 'mode=rw' | 'immutable=1';
+/** See https://www.sqlite.org/uri.html. Without a mode, SQLite would create a missing file. */
+type OpenParameter = 'mode=ro' | 'mode=rw' | 'mode=ro&immutable=1';
 
 function openChecked(
   path: string,
