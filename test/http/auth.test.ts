@@ -66,11 +66,22 @@ describe('authenticate', () => {
     }
   });
 
+  /** An object whose properties cannot be read. */
+  const unreadable = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('hunter2');
+      },
+    },
+  );
   const causes: [cause: unknown, status: number, error: number][] = [
     ['hunter2', 500, 50000],
     [new PlantStoreError('invalid_user', 'hunter2'), 500, 50000],
     [new PlantStoreError('saturated', 'hunter2'), 500, 50000],
     [new PlantStoreError('storage_unavailable'), 503, 50300],
+    [unreadable, 500, 50000],
+    [{ name: 'PlantStoreError', code: unreadable }, 500, 50000],
   ];
   it('causes a reported error and a 500 or 503 response without details if it throws or rejects', async (t) => {
     let cause: unknown;
@@ -84,10 +95,10 @@ describe('authenticate', () => {
       cause = thrown;
       for (const token of ['ada', 'bob']) {
         const answered = await service.call('GET', '/plants', { token });
-        assert.deepEqual(outcome(answered), [status, error], String(cause));
+        assert.deepEqual(outcome(answered), [status, error]);
         assert.equal(answered.headers.get('retry-after'), status === 503 ? '1' : null);
         assert.doesNotMatch(answered.text, /hunter2/);
-        assert.deepEqual(service.faults.splice(0), [cause]);
+        assert.ok(service.faults.length === 1 && service.faults.pop() === cause);
       }
     }
   });

@@ -66,8 +66,13 @@ export class PlantStoreError extends Error {
 
 /** Checks whether a value is a PlantStoreError, even one from another copy of this package. */
 export function isPlantStoreError(error: unknown): error is PlantStoreError {
-  const { name, code } = (error ?? {}) as Partial<PlantStoreError>;
-  return name === 'PlantStoreError' && code !== undefined && Object.hasOwn(errorTable, code);
+  try {
+    const { name, code } = (error ?? {}) as Partial<PlantStoreError>;
+    return name === 'PlantStoreError' && typeof code === 'string' && Object.hasOwn(errorTable, code);
+  } catch {
+    // An application can throw any object, even one whose properties cannot be read.
+    return false;
+  }
 }
 
 /** Returns a PlantStoreError unchanged. Any other error becomes the `cause` of one with code `storage_unavailable`. */
