@@ -56,12 +56,18 @@ export function createDocs(source: string, basePath: string): (listener: Service
     ['/docs/swagger-ui-bundle.js', ['text/javascript; charset=utf-8', asset('swagger-ui-bundle.js')]],
     ['/docs/swagger-ui.css', ['text/css; charset=utf-8', asset('swagger-ui.css')]],
   ]);
-  const send = ({ method = '', url = '' }: IncomingMessage, response: ServerResponse): boolean => {
+  const send = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const { method = '', url = '' } = request;
     if (method !== 'GET' && method !== 'HEAD') return false;
     const target = splitTarget(url).path;
     const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
     const [mediaType, body] = files.get(path) ?? [];
     if (mediaType === undefined || body === undefined) return false;
+    // Browsers do not pipeline requests. Each response that waits for an earlier one would use memory.
+    if (response.socket === null) {
+      request.socket.destroy();
+      return true;
+    }
     response.writeHead(200, {
       'Content-Type': mediaType,
       'X-Content-Type-Options': 'nosniff',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startServer } from '../support/command-line.ts';
 import { startDocsService } from '../support/docs-service.ts';
+import { exchange, get } from '../support/raw-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const files: [path: string, mediaType: string][] = [
@@ -42,6 +43,14 @@ describe('the page of serve --docs', () => {
     const others = files.map(([path]) => path).filter((path) => path !== '/docs');
     assert.deepEqual(linked.toSorted(), others.toSorted());
     assert.match(await (await fetch(`${url}/docs/start.js`)).text(), /url: 'openapi\.json'/);
+  });
+});
+
+describe('pipelined requests for the page', () => {
+  it('close the connection, so that a client cannot make the server keep many copies', async (t) => {
+    const text = get('/docs/start.js').repeat(2) + get('/docs', 'Connection: close\r\n');
+    const received = await exchange(t, await startDocsService(t), text);
+    assert.ok(received.split('HTTP/1.1 200').length <= 2, received);
   });
 });
 
