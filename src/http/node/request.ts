@@ -72,12 +72,17 @@ export class NodeRequest implements ServiceRequest {
   }
 }
 
+/** The maximum number of fields in a request header. */
+export const maxFields = 128;
+
 /**
  * node:http accepts these requests, but recipients could disagree about their meaning: a repeated `Host` header (RFC
- * 9112 §3.2), a transfer coding other than chunked, or any transfer coding in HTTP/1.0 (§6.1).
+ * 9112 §3.2), a transfer coding other than chunked, or any transfer coding in HTTP/1.0 (§6.1). Node.js 22 and 24 also
+ * accept too many fields, and hide those that they do not keep, although they can determine where the body ends.
  */
 export function refusalOf(message: IncomingMessage): HttpError | undefined {
-  const { headers, httpVersion } = message;
+  const { headers, httpVersion, rawHeaders } = message;
+  if (rawHeaders.length > 2 * maxFields) return new HttpError('header_too_large');
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     return new HttpError('malformed_request', 'This service supports HTTP/1.1, but not other versions such as HTTP/2.');
   }

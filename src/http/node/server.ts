@@ -11,6 +11,7 @@ import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions } from '../options.ts';
 import { connectionLimit, currentResponse, endAndDrain, evictConnections, openConnections } from './connections.ts';
 import { createListener } from './listener.ts';
+import { maxFields } from './request.ts';
 
 const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
@@ -27,8 +28,9 @@ const serverOptions: ServerOptions = {
 const serverProperties = {
   // A connection is closed if no byte is sent or received for this long.
   timeout: 60_000,
-  // node:http keeps each field of an incomplete header as two strings. A header of 16 KiB could use 150 KB.
-  maxHeadersCount: 128,
+  // node:http keeps each field of an incomplete header as two strings. A header of 16 KiB could use 150 KB. One field
+  // more than the limit is kept, so that every version of Node.js shows that there are too many.
+  maxHeadersCount: maxFields + 1,
   // A client that has ended its side of the connection still receives the response.
   httpAllowHalfOpen: true,
 };

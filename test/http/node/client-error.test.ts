@@ -40,6 +40,8 @@ const exchanges: [
 ][] = [
   ['input that is not HTTP', 'garbage\r\n\r\n', 'waits', [40009]],
   ['a header that is too large', get('/plants', `X: ${'x'.repeat(20_000)}\r\n`), 'waits', [43100]],
+  ['129 fields', get('/plants', 'X: y\r\n'.repeat(127)), 'waits', [43100]],
+  ['128 fields', get('/plants', `${'X: y\r\n'.repeat(125)}Connection: close\r\n`), 'waits', [200]],
   ['a header that times out', 'GET /pla', 'times out', [40800]],
   ['a body that times out', beginning, 'times out', [40800], '}'],
   ['a body that ends too early', beginning, 'ends', [40009]],
