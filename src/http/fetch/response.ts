@@ -6,21 +6,27 @@ export function createResponse({ status, headers, body, onEnd }: Answer, request
   const init = { status, headers: pairs(headers) };
   const sent = request.method === 'HEAD' || body === undefined ? null : body;
   if (typeof sent === 'object' && sent !== null && 'next' in sent) {
-    return new Response(streamOf(sent, request.signal, onEnd), init);
+    return new Response(streamOf(sent, request, onEnd), init);
   }
   onEnd({ isComplete: true });
   return new Response(sent, init);
 }
 
+/** The requests whose lists are being sent. A request that is not referenced does not abort its signal. */
+const sending = new Set<Request>();
+
 /**
  * Each page is read only when the consumer requests it. The stream ends early if the consumer cancels the stream or the
  * client disconnects.
  */
-function streamOf(pages: Pages, signal: AbortSignal, onEnd: (sent: Sent) => void): ReadableStream<Uint8Array> {
+function streamOf(pages: Pages, request: Request, onEnd: (sent: Sent) => void): ReadableStream<Uint8Array> {
+  const { signal } = request;
+  sending.add(request);
   let isEnded = false;
   const end = (sent: Sent): void => {
     if (isEnded) return;
     isEnded = true;
+    sending.delete(request);
     onEnd(sent);
     void pages.return();
   };
