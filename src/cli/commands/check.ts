@@ -73,14 +73,14 @@ export async function run(args: string[]): Promise<number> {
     signal.addEventListener('abort', () => {
       interruption.abort();
     });
-    const { passed, failed } = await runTests(reporter);
+    const { run, failed } = await runTests(reporter);
     if (signal.aborted) return exitCodeOf(signal);
-    if (passed + failed === 0) throw new UsageError('No test matches --only.');
+    if (run === 0) throw new UsageError('No test matches --only.');
     return failed > 0 ? 1 : 0;
   });
 }
 
-async function runTests(reporter: (typeof reporters)[number]): Promise<{ passed: number; failed: number }> {
+async function runTests(reporter: (typeof reporters)[number]): Promise<{ run: number; failed: number }> {
   // If this variable were set, because a test has started this process, no test would be run.
   delete process.env['NODE_TEST_CONTEXT'];
   const [nodeTest, { spec: Spec, ...functions }] = await Promise.all([
@@ -89,12 +89,14 @@ async function runTests(reporter: (typeof reporters)[number]): Promise<{ passed:
   ]);
   const file = fileURLToPath(import.meta.url.replace(/check(\.\w+)$/, 'check-tests$1'));
   const events = nodeTest.run({ files: [file], isolation: 'none' });
-  const counts = { passed: 0, failed: 0 };
+  const counts = { run: 0, failed: 0 };
   events.on('test:pass', ({ details: { type } }) => {
-    if (type !== 'suite') counts.passed++;
+    if (type !== 'suite') counts.run++;
   });
   events.on('test:fail', ({ details: { type }, todo }) => {
-    if (type !== 'suite' && todo === undefined) counts.failed++;
+    if (type === 'suite') return;
+    counts.run++;
+    if (todo === undefined) counts.failed++;
   });
   const output: AsyncIterable<unknown> =
     reporter === 'spec' ? events.pipe(new Spec()) : functions[reporter](events as never);
