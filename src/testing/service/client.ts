@@ -3,6 +3,8 @@ import { NotRun, send } from './exchange.ts';
 import type { Exchange, TestRequest } from './exchange.ts';
 import type { ServiceTestOptions, ServiceTokens } from './options.ts';
 
+export const unknownToken = 'plant-store-check-unknown-token';
+
 const maxConcurrency = 16;
 /** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
 const doubleSpacing = 256n;
@@ -73,11 +75,11 @@ export class User {
     for (const id of ids) this.#ids.add(id).add(BigInt(Number(id)));
   }
 
-  /** Deletes the plants with the recorded ids. Failures are ignored. */
+  /** Deletes the plants with the recorded ids. If the server does not respond, the other plants are left. */
   async cleanUp(): Promise<void> {
     const ids = [...this.#ids];
     this.#ids.clear();
-    await inBatches(ids, (id) => this.remove(id).catch(() => undefined));
+    await inBatches(ids, (id) => this.remove(id)).catch(() => undefined);
   }
 }
 
@@ -92,6 +94,8 @@ export class Client {
   readonly a: User;
   readonly b: User;
   readonly anonymous: User;
+  /** Has a well-formed token that the server does not know. */
+  readonly stranger: User;
   readonly #reader: User;
   /** The names of the current test's plants start with this. */
   marker: string = newMarker();
@@ -108,6 +112,7 @@ export class Client {
     this.a = new User(deliver, tokens.a);
     this.b = new User(deliver, tokens.b);
     this.anonymous = new User(deliver);
+    this.stranger = new User(deliver, unknownToken);
     this.#reader = new User(deliver, tokens.readOnly);
   }
 

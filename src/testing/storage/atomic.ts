@@ -3,7 +3,7 @@ import type { OwnedPlant, StorageAdapter, Write } from '../../core/storage-adapt
 import { create, createAll, faulty, plantOf, range, remove } from './plants.ts';
 import type { StorageAdapterTestOptions } from './options.ts';
 import { test } from './session.ts';
-import { expectOneState, expectRejection, expectStored } from './stored.ts';
+import { expectOneState, expectRejection, expectScan, expectStored } from './stored.ts';
 
 /** Two sets of plants of the user ada. A commit of a thousand writes replaces one set with the other. */
 const [former, latter] = [0, 500].map((from) => range(500).map((n) => plantOf('ada', BigInt(from + n)))) as [
@@ -30,6 +30,11 @@ async function expectOneStateDuring(
   });
   for (let turn = 0; running.size > 0; turn++) {
     for (const storage of storages) expectOneState(await storage.list('ada', everything), states, rule);
+    const [state, ...others] = states;
+    // A scan can show plants from before and after a commit that succeeds.
+    if (state !== undefined && others.length === 0) {
+      for (const storage of storages) await expectScan(storage, state, rule);
+    }
     // The first lists follow each other in microtasks. A slow commit gets more time.
     if (turn > 50) await sleep(5);
   }
@@ -50,7 +55,7 @@ export function testAtomicity(options: StorageAdapterTestOptions): void {
     await expectStored(storage, former);
   });
 
-  test(options, 'lists during a commit that fails show none of its writes', async (session, t) => {
+  test(options, 'lists and scans during a commit that fails show none of its writes', async (session, t) => {
     if (options.makeWriteFail === undefined) {
       t.skip('The option makeWriteFail is missing.');
       return;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { expectEqual, shown } from './expect.ts';
 import type { StorageAdapterTestOptions } from './options.ts';
 import { create, createAll, faulty, plantOf, range, remove } from './plants.ts';
@@ -26,9 +27,23 @@ export function testShared(options: StorageAdapterTestOptions): void {
       );
     }
     expectEqual(await second.commit([remove('ada', 0n)]), [true], rule);
-    await expectStored(first, persistent ? stored.slice(1) : stored, { rule });
+    const kept = stored.slice(persistent ? 1 : 0);
+    for (const n of range(20)) {
+      const [one, two] = [2 * n, 2 * n + 1].map((id) => plantOf('bob', BigInt(id))) as [OwnedPlant, OwnedPlant];
+      await Promise.all([first.commit(createAll([one])), second.commit(createAll([two]))]);
+      kept.push(...(persistent ? [one, two] : [one]));
+    }
+    await expectStored(first, kept, { rule: `${rule} Concurrent commits of different plants must all take effect.` });
+    if (persistent) {
+      const removals = kept.splice(0, 20).map(({ user, plant }) => [remove(user, plant.id)]);
+      for (const removal of removals) {
+        const outcomes = await Promise.all([first.commit(removal), second.commit(removal)]);
+        const removed = outcomes.flat().filter(Boolean).length;
+        assert.equal(removed, 1, `${rule} Of two concurrent deletes of one plant, 1 must succeed, not ${removed}.`);
+      }
+    }
     await first.close();
-    await expectStored(await session.open(location), persistent ? stored.slice(1) : [], { rule });
+    await expectStored(await session.open(location), persistent ? kept : [], { rule });
   });
 }
 
@@ -54,7 +69,7 @@ export function testVersions(options: StorageAdapterTestOptions): void {
     await other.commit([]);
     await options.makeWriteFail?.(location, faulty(failing));
     const seen = new Set([storage.dataVersion()]);
-    for (const n of range(options.persistent ? 150 : 0)) {
+    for (const n of range(options.persistent ? 300 : 0)) {
       await other.commit(changes[n % changes.length] ?? []);
       const version = storage.dataVersion();
       assert.ok(Number.isFinite(version), `dataVersion() must return a finite number, not ${shown(version)}.`);

@@ -20,6 +20,10 @@ export async function expectStored(
       page = await expectList(storage, user, { after: page?.plants.at(-1)?.id, limit }, stored, rule);
     } while (page.hasMore);
   }
+  await expectScan(storage, stored, rule);
+}
+
+export async function expectScan(storage: StorageAdapter, stored: readonly OwnedPlant[], rule: string): Promise<void> {
   expectEqual(inOrder(await scanAll(storage)), inOrder(stored), `${rule} scan() returned other plants.`);
 }
 

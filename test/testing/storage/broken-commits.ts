@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Write } from '../../../src/core/storage-adapter.ts';
+import type { OwnedPlant, Write } from '../../../src/core/storage-adapter.ts';
 import { cases } from './broken-lists.ts';
 import type { BrokenAdapters } from './broken-lists.ts';
 import { MapStorage } from './map-storage.ts';
@@ -52,6 +52,24 @@ class ReadsDirty extends MapStorage {
     if (!writes.some((write) => this.place.isFaulty(write))) return outcomes;
     this.plants = former;
     throw new Error('The disk failed.');
+  }
+}
+
+/** Scans the plants of a commit before the commit succeeds. */
+class ScansDirty extends MapStorage {
+  #pending: OwnedPlant[] = [];
+
+  override async commit(writes: readonly Write[]): Promise<boolean[]> {
+    this.#pending = writes.flatMap((write) =>
+      write.kind === 'create' && !this.place.isFaulty(write) ? [{ user: write.user, plant: { ...write.plant } }] : [],
+    );
+    await setImmediate();
+    return super.commit(writes).finally(() => (this.#pending = []));
+  }
+
+  override async *scan(): ReturnType<MapStorage['scan']> {
+    yield* super.scan();
+    if (this.#pending.length > 0) yield this.#pending;
   }
 }
 
@@ -136,7 +154,8 @@ export const brokenCommits: BrokenAdapters = {
   CommitsEachWrite: [CommitsEachWrite, cases.random],
   CommitsEachStatement: [CommitsEachStatement, cases.random],
   UndoesInMemory: [UndoesInMemory, 'lists during a commit of 1000'],
-  ReadsDirty: [ReadsDirty, 'lists during a commit that fails'],
+  ReadsDirty: [ReadsDirty, 'lists and scans during a commit that fails'],
+  ScansDirty: [ScansDirty, 'lists and scans during a commit that fails'],
   AcknowledgesEarly: [AcknowledgesEarly, cases.batch],
   ForgetsOutcomes: [ForgetsOutcomes, cases.batch],
   RejectsTakenId: [RejectsTakenId, cases.random],

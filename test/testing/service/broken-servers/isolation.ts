@@ -32,6 +32,8 @@ function brokenFor(caller: string, owner: string): BrokenServers {
       const lists = [response.text, (await send(sentBy(owner, request))).text];
       return changed(response, { text: JSON.stringify(lists.flatMap((text) => JSON.parse(text) as unknown[])) });
     },
+    [`isolation-list lists the plants of ${owner} to ${caller} if there is an after`]: (send) => (request) =>
+      send(isCaller(request) && request.target.includes('after=') ? sentBy(owner, request) : request),
     [`isolation-delete lets ${caller} delete the plants of ${owner}`]: deletesForBoth,
     [`isolation-delete-same-id deletes the plant of ${owner} with that of ${caller}`]: deletesForBoth,
     [`isolation-delete reveals the plants of ${owner} to ${caller} with a message`]:

@@ -21,6 +21,14 @@ export const brokenProtocols: BrokenServers = {
   'scope-write lets a read-only token write': onCredentials('ada-reads', 'ada'),
   'auth-scheme-case compares the scheme with its case': onCredentials(/^bearer(?= \w)/, 'Basic'),
   'auth-wrong-token accepts the first of several tokens': onCredentials(/^Bearer (\w+), Bearer \w+$/, 'Bearer $1'),
+  'auth-wrong-token lets an unknown token write': onRequest(({ method, headers }) =>
+    method !== 'GET' && headers['authorization']?.includes('unknown') === true
+      ? { headers: { ...headers, authorization: 'Bearer ada' } }
+      : {},
+  ),
+  'auth-missing responds to HEAD without credentials': onRequest(({ method, headers }) =>
+    method === 'HEAD' ? { headers: { ...headers, authorization: 'Bearer ada' } } : {},
+  ),
   'auth-not-in-query accepts a token in the query': onRequest(({ target }) => {
     const token = /access_token=(\w+)/.exec(target)?.[1];
     return token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
@@ -44,6 +52,7 @@ export const brokenProtocols: BrokenServers = {
   'method-405 responds with 404 to an unsupported method': onStatus(405, { status: 404, text: error(40401) }),
   'method-405 sends no Allow': onStatus(405, { headers: { allow: null } }),
   'head-list does not support HEAD': onMethod('HEAD', { status: 405 }),
+  'head-list sends no Link to HEAD': onMethod('HEAD', { headers: { link: null } }),
   'head-list sends 0 to HEAD': onMethod('HEAD', { headers: { 'content-length': '0' } }),
   'options responds to OPTIONS with 200': onMethod('OPTIONS', { status: 200 }),
   'options requires credentials for OPTIONS': onResponse((_, { method, headers }) =>
