@@ -11,9 +11,9 @@ export interface TokenRecord {
   readonly sha256: string;
   /** The scopes of the token. Without this field, the token has all scopes. */
   readonly scopes?: readonly Scope[];
-  /** The creation time, in a format that `Date.parse` accepts. */
+  /** The creation time, in ISO 8601. */
   readonly createdAt: string;
-  /** The expiry time, in a format that `Date.parse` accepts. Without this field, the token never expires. */
+  /** The expiry time, in ISO 8601. Without this field, the token never expires. */
   readonly expiresAt?: string;
 }
 
@@ -48,7 +48,9 @@ function parseRecords(text: string): TokenRecord[] {
   if (version !== 1 || !Array.isArray(tokens)) throw new Error('it is not {"version":1,"tokens":[…]}');
   const indexes = new Map<string, number>();
   for (const [index, record] of tokens.entries()) {
-    if (!isTokenRecord(record)) throw new Error(`entry ${index} of its tokens is not a token record`);
+    if (!isTokenRecord(record)) {
+      throw new Error(`entry ${index} of its tokens has a field that is unknown, missing or invalid`);
+    }
     const other = indexes.get(record.sha256);
     if (other !== undefined) throw new Error(`entries ${other} and ${index} of its tokens have the same sha256`);
     indexes.set(record.sha256, index);
@@ -58,8 +60,10 @@ function parseRecords(text: string): TokenRecord[] {
 
 export function isTokenRecord(value: unknown): value is TokenRecord {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, user, sha256, scopes, createdAt, expiresAt } = value as Record<string, unknown>;
+  const { id, user, sha256, scopes, createdAt, expiresAt, ...others } = value as Record<string, unknown>;
   return (
+    // A misspelled `scopes` or `expiresAt` would grant all scopes, or grant them forever.
+    Object.keys(others).length === 0 &&
     typeof id === 'string' &&
     isUser(user) &&
     typeof sha256 === 'string' &&
@@ -70,6 +74,8 @@ export function isTokenRecord(value: unknown): value is TokenRecord {
   );
 }
 
+/** Checks the format, because `Date.parse` also accepts other texts, such as `never 2099`. */
 function isTime(value: unknown): value is string {
-  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+  const format = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?$/;
+  return typeof value === 'string' && format.test(value) && !Number.isNaN(Date.parse(value));
 }

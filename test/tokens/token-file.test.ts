@@ -16,8 +16,16 @@ const invalidFields: Readonly<Record<string, unknown[]>> = {
   user: [undefined, '', 'a\0'],
   sha256: [1, sha256.toUpperCase(), sha256.slice(1), `${sha256}0`],
   scopes: ['plants:read', ['plants:read', 'plants:admin']],
-  createdAt: [undefined, 7, 'yesterday'],
-  expiresAt: ['never', null],
+  createdAt: [undefined, 7, 'yesterday', '2026-01-01'],
+  // Date.parse accepts some of these times.
+  expiresAt: [
+    ...[null, 'never', 'never 2099', '2099', '2099-01-01', '2099-13-01T00:00:00Z'],
+    ...['2099-01-01T00:00:00Z (never)', ' 2099-01-01T00:00:00Z'],
+  ],
+  // Without the right name, the field would have no effect, and the token all scopes for ever.
+  scope: [['plants:read']],
+  expires: ['2099-01-01T00:00:00Z'],
+  expires_at: ['2099-01-01T00:00:00Z'],
 };
 const invalidRecords = Object.entries(invalidFields).flatMap(([name, values]) =>
   values.map((value) => ({ ...record, [name]: value })),
@@ -37,6 +45,7 @@ describe('readTokenFile', () => {
       record,
       { ...record, sha256: '01'.repeat(32), user: 'Ada Lovelace 🌱' },
       { ...record, sha256: '02'.repeat(32), scopes: [], expiresAt: '2027-01-01T00:00:00Z' },
+      { ...record, sha256: '04'.repeat(32), expiresAt: '+029405-01-01T00:00:00.000+02:00' },
       { ...record, sha256: '03'.repeat(32), scopes: ['plants:read', 'plants:write'] as const },
     ];
     for (const kept of [[], records]) {
