@@ -38,7 +38,7 @@ export async function run([action, ...args]: string[]): Promise<number> {
   throw new UsageError('token must be followed by create, list or revoke. See plant-store token --help.');
 }
 
-function create(args: string[]): number {
+async function create(args: string[]): Promise<number> {
   const options = { scope: { type: 'string' }, 'expires-in': { type: 'string' } } as const;
   const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens, ...options }, 1);
   const [user] = positionals;
@@ -55,8 +55,23 @@ function create(args: string[]): number {
   });
   const { id } = issued.record;
   process.stderr.write(`Created ${id} for ${printable(user)} in ${place}. The token is shown only once:\n`);
-  process.stdout.write(`${issued.token}\n`);
+  try {
+    await print(`${issued.token}\n`);
+  } catch (cause) {
+    // The disk may be full, or the reader of a pipe may have exited. A lost token must not stay valid.
+    revokeToken(path, id);
+    throw new Error(`The token could not be written: ${(cause as Error).message}. It was revoked.`, { cause });
+  }
   return 0;
+}
+
+function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
 }
 
 function list(args: string[]): number {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import { callCommand } from '../../support/call-command.ts';
+import { commandEnvironment, runProgram } from '../../support/run-program.ts';
 import type { Finished } from '../../support/run-program.ts';
+import { plantStore } from '../../support/sources.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -48,6 +51,18 @@ describe('plant-store token create', () => {
       if (expiresAt === undefined || days === undefined) continue;
       assert.ok(Math.abs(Date.parse(expiresAt) - Date.parse(createdAt) - days * 86_400_000) < 1000, expiresAt);
     }
+  });
+
+  const skip = existsSync('/dev/full') ? false : 'this system has no /dev/full';
+  it('revokes the token and fails if standard output cannot be written', { skip }, async (t) => {
+    const { cwd, path, token } = await openDesk(t);
+    await token('create', 'ada');
+    const kept = readTokenFile(path);
+    const args = ['-c', '"$@" > /dev/full', 'sh', process.execPath, ...plantStore, 'token', 'create', 'bob'];
+    const { code, stderr } = await runProgram('sh', args, { cwd, env: commandEnvironment() });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /could not be written.*ENOSPC.*revoked/);
+    assert.deepEqual(readTokenFile(path), kept);
   });
 });
 
