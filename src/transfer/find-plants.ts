@@ -8,6 +8,9 @@ import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
  */
 const minReadPlants = 16;
 
+/** More concurrent reads would wait for a connection of a pool, until the wait times out. */
+const maxReads = 4;
+
 export function keyOf({ user, plant }: OwnedPlant): string {
   return `${plant.id} ${user}`;
 }
@@ -18,12 +21,14 @@ export async function findPlants(
   wanted: readonly OwnedPlant[],
 ): Promise<ReadonlyMap<string, Plant>> {
   const found = new Map<string, Plant>();
-  const byUser = Map.groupBy(wanted, ({ user }) => user);
-  const reads = [...byUser].map(async ([user, owned]) => {
-    const ids = owned.map(({ plant }) => plant.id).sort((a, b) => (a < b ? -1 : 1));
-    for await (const plant of readFrom(storage, user, ids)) found.set(keyOf({ user, plant }), plant);
-  });
-  await Promise.all(reads);
+  const users = Map.groupBy(wanted, ({ user }) => user).entries();
+  const readUsers = async (): Promise<void> => {
+    for (const [user, owned] of users) {
+      const ids = owned.map(({ plant }) => plant.id).sort((a, b) => (a < b ? -1 : 1));
+      for await (const plant of readFrom(storage, user, ids)) found.set(keyOf({ user, plant }), plant);
+    }
+  };
+  await Promise.all(Array.from({ length: maxReads }, readUsers));
   return found;
 }
 
