@@ -96,15 +96,17 @@ export class OpenFiles {
    */
   close(): void {
     this.#folder = undefined;
-    const loss = this.#findLoss();
-    closeSync(this.#wal);
-    // While a read-only connection is open, the other connection is not the last one.
-    const reader = loss === 'walChanged' ? new DatabaseSync(this.#path, { readOnly: true }) : undefined;
+    let reader: DatabaseSync | undefined;
     try {
-      reader?.prepare('SELECT 1 FROM plants').get();
+      if (this.#findLoss() === 'walChanged') {
+        // While a read-only connection is open, the other connection is not the last one.
+        reader = new DatabaseSync(this.#path, { readOnly: true });
+        reader.prepare('SELECT 1 FROM plants').get();
+      }
     } catch {
-      // The files are open even if the WAL cannot be read.
+      // The files must be closed even if nothing at the path can be read.
     }
+    closeSync(this.#wal);
     this.database.close();
     reader?.close();
   }

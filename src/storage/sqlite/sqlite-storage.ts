@@ -55,16 +55,19 @@ export class SqliteStorage implements StorageAdapter {
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
     checkBooleanOption('commitThread', commitThread);
 
-    const files = new OpenFiles(file, openDatabase(file, busyTimeoutMs));
-    this.#files = files;
-    this.#reader = new Reader(files.database);
+    const database = openDatabase(file, busyTimeoutMs);
+    let files: OpenFiles | undefined;
     try {
+      files = new OpenFiles(file, database);
       const { identities } = files;
+      this.#files = files;
+      this.#reader = new Reader(database);
       this.#committer = commitThread
         ? new CommitThread({ path: file, identities, busyTimeoutMs })
         : new Writer(files, busyTimeoutMs);
     } catch (error) {
-      files.close();
+      if (files === undefined) database.close();
+      else files.close();
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { copyFile, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { PlantStoreError } from '../../../src/index.ts';
@@ -77,6 +77,19 @@ for (const commitThread of [false, true]) {
       await symlink(`${path}.other`, `${link}.new`);
       await rename(`${link}.new`, link);
       await assertLost(storage, link);
+    });
+
+    const skip = process.platform === 'linux' ? false : 'needs /proc';
+    it('closes its files even if nothing at the path can be read', { skip }, async (t) => {
+      const path = await newPath(t);
+      const storage = await open(t, path);
+      await rename(path, `${path}.moved`);
+      await symlink(path, path);
+      await storage.close();
+      for (const descriptor of await readdir('/proc/self/fd')) {
+        const target = await readlink(`/proc/self/fd/${descriptor}`).catch(() => '');
+        assert.ok(!target.startsWith(path), target);
+      }
     });
 
     it('accepts commits after the process changes its working directory, even if the path is relative', async (t) => {
