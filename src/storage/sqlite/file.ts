@@ -53,6 +53,12 @@ export function refuseOrphanedWal(path: string): void {
   throw unsupported(walOf(path), `contains writes, but ${path} is missing. ${advice}`);
 }
 
+/** Throws an error if a file has another hard link. SQLite keeps a WAL for each name, and would lose commits. */
+export function refuseSecondName(path: string): void {
+  if (statSync(path).nlink <= 1) return;
+  throw unsupported(path, `has another name (a hard link), such as ${path}.before-restore: remove the other name`);
+}
+
 /** The name of the copy that replaces a file when a backup is restored. */
 export function restoringCopyOf(path: string): string {
   return `${path}.restoring`;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, link, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -27,6 +27,15 @@ describe('file of a SqliteStorage', () => {
     const folder = join(await temporaryFolder(t), 'new');
     const message = `There is no folder ${folder} for the database file. Create the folder, or choose another file.`;
     assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), { message });
+  });
+
+  it('is refused if it has another hard link', async (t) => {
+    const path = join(await temporaryFolder(t), 'plants.db');
+    await createAll(path, plants);
+    await link(path, `${path}.before-restore`);
+    assert.throws(() => new SqliteStorage(path), { code: 'storage_unsupported', message: /hard link/ });
+    await rm(`${path}.before-restore`);
+    await new SqliteStorage(path).close();
   });
 
   it('is created with permissions for its owner only', async (t) => {
