@@ -113,6 +113,7 @@ describe('PlantStore', () => {
       (user, { limit }) => memory.list(user, { after: undefined, limit }),
       (user, { after, limit }) => memory.list(user, { after: after === undefined ? undefined : after - 1n, limit }),
       (user, { after, limit }) => memory.list(user, { after, limit: limit + 1 }),
+      async (user, range) => ({ plants: (await memory.list(user, range)).plants.reverse(), hasMore: false }),
       ...[[fern], undefined, null, {}, { plants: [] }, { plants: [fern] }, { plants: {}, hasMore: false }].map(
         (page) => async () => page,
       ),
@@ -172,7 +173,8 @@ describe('PlantStore', () => {
     storage.list = (user, range) => (user === 'ada' ? failList() : list(user, range));
     storage.commit = () => Promise.reject(cause);
     const store = newStore(storage);
-    const [failing, other] = [store.listPageJson('ada'), store.listPageJson('bob')];
+    const [failing, other] = ['ada', 'bob'].map((user) => store.listPageJson(user, { limit: 1 }));
+    assert.ok(failing && other);
     const expected = { code: 'storage_unavailable', cause, message: errorTable.storage_unavailable.message };
     await assert.rejects(failing, expected);
     await assert.rejects(store.createPlant('ada', { id: 1, name: '' }), expected);

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import type { PlantStoreError } from '../../src/index.ts';
 import type { Write } from '../../src/adapter.ts';
 import { ReferenceStore } from '../support/reference-store.ts';
 import { idOf } from '../support/writes.ts';
@@ -204,7 +205,7 @@ describe('concurrent writes', { timeout: 20_000 }, () => {
           const create = (): Promise<boolean> =>
             store.createPlant('ada', { id, name: '' }).then(
               () => true,
-              () => false,
+              (error: unknown) => (error as PlantStoreError).code !== 'id_taken',
             );
           outcomes.push(isCreate ? create() : store.deletePlant('ada', id));
           const plant = { id: BigInt(id), name: '' };

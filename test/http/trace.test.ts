@@ -91,10 +91,11 @@ describe('tracing channel plant-store:request', () => {
       [2, '192.0.2.1, 2001:db8::1, 192.0.2.3', '2001:db8::1'],
       [3, '192.0.2.1, 192.0.2.2', '127.0.0.1'],
       [1, '192.0.2.1:4711', '127.0.0.1'],
+      [1, '', '127.0.0.1'],
     ];
     for (const [n, [trustedProxies, forwardedFor, client]] of forwarded.entries()) {
       const { call } = await startService(t, { trustedProxies });
-      await call('GET', '/plants', { headers: { 'x-forwarded-for': forwardedFor } });
+      await call('GET', '/plants', { headers: forwardedFor === '' ? {} : { 'x-forwarded-for': forwardedFor } });
       assert.equal((await received(messages, n + 1)).at(-1)?.client, client, forwardedFor);
     }
   });
