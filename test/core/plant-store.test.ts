@@ -60,8 +60,14 @@ describe('PlantStore', () => {
     }
   });
 
-  it('lists plants in pages of at most 1000', async () => {
-    const store = newStore();
+  it('lists plants in pages of at most 1000, which the adapter can end early', async () => {
+    const storage = new MemoryStorage();
+    const list = storage.list.bind(storage);
+    storage.list = (user, { after, limit }) => {
+      assert.ok(limit <= 1000);
+      return list(user, { after, limit: Math.min(limit, 300) });
+    };
+    const store = newStore(storage);
     await createPlants(store, 2500);
     const ids: bigint[] = [];
     for await (const { id } of store.iteratePlants('ada')) ids.push(id);
@@ -89,20 +95,6 @@ describe('PlantStore', () => {
       const { count, last, hasMore } = await store.listPageJson('ada', { limit });
       assert.deepEqual([count, last, hasMore], [1000, 999n, true]);
     }
-  });
-
-  it('lists all plants, or as many as the limit allows, even if the adapter ends pages early', async () => {
-    const storage = new MemoryStorage();
-    const list = storage.list.bind(storage);
-    let reads = 0;
-    storage.list = (user, { after, limit }) => {
-      reads++;
-      return list(user, { after, limit: Math.min(limit, 3) });
-    };
-    const store = newStore(storage);
-    await createPlants(store, 10);
-    const [all, some] = [await store.listPlants('ada'), await store.listPlants('ada', { limit: 7 })];
-    assert.deepEqual([all.length, some.length, reads], [10, 7, 4 + 3]);
   });
 
   it('rejects a list with storage_unavailable if the adapter repeats a page or returns an invalid one', async () => {
