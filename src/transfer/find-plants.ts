@@ -41,10 +41,10 @@ async function* readFrom(storage: StorageAdapter, user: string, ids: readonly Pl
   let limit = ids.length;
   for (let first; (first = remaining[0]) !== undefined; limit = Math.max(limit >> 2, minReadPlants)) {
     const after = first === minInt64 ? undefined : first - 1n;
-    const { plants, hasMore } = await storage.list(user, { after, limit });
+    const { plants } = await storage.list(user, { after, limit });
     yield* plants;
     const last = plants.at(-1)?.id;
-    if (!hasMore || last === undefined) return;
+    if (last === undefined) return;
     remaining = remaining.slice(1).filter((id) => id > last);
   }
 }

@@ -69,6 +69,11 @@ describe('copyPlants', () => {
           assert.ok(range.after === undefined || range.after >= minInt64);
           return list(user, range);
         };
+        const commit = to.commit.bind(to);
+        to.commit = (writes) => {
+          assert.ok(writes.length <= 1000);
+          return commit(writes);
+        };
         const isStored = ({ user, plant }: OwnedPlant): boolean =>
           stored.some((each) => each.user === user && each.plant.id === plant.id);
         const present = wanted.filter(isStored).length;
@@ -78,7 +83,12 @@ describe('copyPlants', () => {
         }
         assert.deepEqual(await copyPlants(Object.assign(new MemoryStorage(), { scan }), to), counts);
       }),
-      { examples: [[row, sparse]] },
+      {
+        examples: [
+          [row, sparse],
+          [[], rowOfPlants('b', 1001)],
+        ],
+      },
     );
   });
 
