@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PlantStore } from '../../core/plant-store.ts';
 import { isTraced } from '../../core/trace.ts';
+import type { Pages } from '../exchange.ts';
 import type { ServiceOptions } from '../options.ts';
 import { requestChannel } from '../request-message.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
 import { endAndDrain } from './connections.ts';
 import { NodeRequest, refusalOf } from './request.ts';
-import { sendAnswer } from './send.ts';
 
 /** A node:http request listener. If it is called with `next`, it acts as a Connect middleware. */
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
@@ -65,10 +65,9 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
   const { socket } = message;
   const bytesBefore = isTraced(requestChannel) ? socket.bytesWritten : NaN;
   const refusal = refusalOf(message);
-  const answer = await service.answer(new NodeRequest(message), refusal);
-  if (refusal !== undefined) answer.headers.push('Connection', 'close');
-  // A 'close' listener that refers to `answer` would keep the page of a response that is not read in memory.
-  const { onEnd } = answer;
+  const { status, headers, body, onEnd } = await service.answer(new NodeRequest(message), refusal);
+  if (refusal !== undefined) headers.push('Connection', 'close');
+  // If this listener referred to `body`, it would keep the page of a response that is not read in memory.
   let error: unknown;
   const end = (): void => {
     const bytes = socket.bytesWritten - bytesBefore;
@@ -85,11 +84,23 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
     };
   }
   try {
-    const sending = sendAnswer(response, answer, message.method === 'HEAD');
-    if (sending !== undefined) await sending;
+    if (response.destroyed) return;
+    response.writeHead(status, headers);
+    if (message.method === 'HEAD' || body === undefined) response.end();
+    else if (typeof body === 'string' || 'byteLength' in body) response.end(body);
+    else await sendPages(response, body);
   } catch (thrown) {
     error = thrown;
     // The client must not mistake a part of the response for the whole response.
     response.destroy();
   }
+}
+
+/** Sends each page when the socket has accepted the previous one. Returns early if the client disconnects. */
+async function sendPages(response: ServerResponse, pages: Pages): Promise<void> {
+  for await (const page of pages) {
+    await new Promise((resolve) => response.write(page, resolve));
+    if (response.socket?.destroyed !== false) return;
+  }
+  response.end();
 }

@@ -36,10 +36,9 @@ describe('a long list', () => {
       await sleep(50);
     }
     assert.ok(reads.count < 20, `${reads.count} pages were read for a client that does not read`);
-    assert.equal(response.listenerCount('drain'), 1);
     const before = reads.count;
     connection.socket.destroy();
-    await eventuallyEqual(() => response.listenerCount('drain'), 0);
+    await eventuallyEqual(() => response.closed, true);
     for (let turn = 0; turn < 10; turn++) await nextTurn();
     assert.deepEqual([reads.count, service.faults], [before, []]);
   });
@@ -61,6 +60,6 @@ describe('a long list', () => {
     await gone;
     resumed.resolve(undefined);
     for (let turn = 0; turn < 10; turn++) await nextTurn();
-    assert.deepEqual([reads.count, response.listenerCount('drain')], [3, 0]);
+    assert.equal(reads.count, 3);
   });
 });
