@@ -1,7 +1,6 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorTable } from '../../core/model/errors.ts';
 import type { ErrorCode } from '../../core/model/errors.ts';
@@ -64,7 +63,7 @@ export function createServerFor(listener: RequestListener): PlantServer {
   const server = createServer(serverOptions, listener);
   Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
   evictConnections(server);
-  server.on('clientError', (error, socket) => {
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const response = currentResponse(socket);
     if (response !== undefined && (response.headersSent || response.req.complete)) {
       // The input that node:http has rejected follows a complete request, whose response is sent first.
@@ -73,25 +72,25 @@ export function createServerFor(listener: RequestListener): PlantServer {
         endAndDrain(socket);
       });
     } else if (socket.writable) {
-      refuseConnection(socket, clientErrorCode(error));
+      endAndDrain(socket, rawResponse(clientErrors[code] ?? 'malformed_request'));
     }
   });
   return server;
 }
 
-function clientErrorCode({ code }: NodeJS.ErrnoException): ErrorCode {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
-  return 'malformed_request';
-}
+/** Errors of node:http that do not mean that a request is malformed. */
+const clientErrors: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'header_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
 
-/** Sends an error response for input that node:http has rejected, and closes the connection. */
-function refuseConnection(socket: Duplex, code: ErrorCode): void {
+/** Returns an error response as text, because node:http creates no ServerResponse for input that it rejects. */
+function rawResponse(code: ErrorCode): string {
   const { status } = errorTable[code];
   const body = errorBody(new HttpError(code));
   const headers = [...bodyHeaders(body), 'Connection', 'close'];
   const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
-  endAndDrain(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`;
 }
 
 /**
