@@ -66,7 +66,7 @@ export function createServerFor(listener: RequestListener): PlantServer {
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const response = currentResponse(socket);
     if (response !== undefined && (response.headersSent || response.req.complete)) {
-      // The input that node:http has rejected follows a complete request, whose response is sent first.
+      // The response that has begun, or to a complete request before the rejected input, is sent first.
       socket.pause();
       response.once('finish', () => {
         endAndDrain(socket);

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertDescribed } from '../../support/described.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import {
+  begin,
   chunkedPost,
   createRequest,
   get,
@@ -20,6 +21,7 @@ import {
 } from '../../support/raw-http.ts';
 import type { RawAnswer } from '../../support/raw-http.ts';
 import { startHeldService, startImpatientService, startService } from '../../support/service.ts';
+import { createPlants } from '../../support/stored-plants.ts';
 
 const ivy = '{"id":2,"name":"Ivy"}';
 const lastList = get('/plants', 'Connection: close\r\n');
@@ -156,6 +158,18 @@ describe('input that is not HTTP while a request is in progress', () => {
     connection.socket.resume();
     assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, 200);
     await connection.untilClosed();
+  });
+
+  it('does not add an error response to a list that is being sent', async (t) => {
+    const service = await startService(t);
+    await createPlants(service.store, 5000, 'x'.repeat(5000));
+    const text = listRequest.replace('\r\n\r\n', '\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const { connection, response } = await begin(t, service, text, { isPaused: true });
+    await eventuallyEqual(() => response.headersSent, true);
+    connection.send('zz\r\n');
+    connection.socket.resume();
+    const received = await connection.untilClosed();
+    assert.deepEqual([received.split('HTTP/1.1 ').length - 1, received.slice(-8)], [1, ']\r\n0\r\n\r\n']);
   });
 });
 
