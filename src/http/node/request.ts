@@ -67,7 +67,6 @@ export class NodeRequest implements ServiceRequest {
         settle(new HttpError('malformed_request'));
       };
       message.on('data', onData).on('end', onEnd).on('close', onClose);
-      if (message.destroyed) onClose();
     });
   }
 }
