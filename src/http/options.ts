@@ -56,14 +56,12 @@ const optionNames = {
 } as const satisfies Record<keyof ServiceOptions, true>;
 
 /** The options of a service, with the defaults filled in. */
-type ParsedOptions = { readonly [Name in keyof ServiceOptions]-?: Exclude<ServiceOptions[Name], undefined> };
+type ParsedOptions = { readonly [Name in keyof ServiceOptions]-?: Exclude<ServiceOptions[Name], undefined> } & {
+  readonly corsOrigin: readonly string[];
+};
 
 /** Checks options and fills in the defaults. `owner` is the public function that error messages name. */
-export function parseServiceOptions(
-  owner: string,
-  store: unknown,
-  options: ServiceOptions,
-): ParsedOptions & { readonly corsOrigin: readonly string[] } {
+export function parseServiceOptions(owner: string, store: unknown, options: ServiceOptions): ParsedOptions {
   checkMethods('store', 'a PlantStore', store, ['createPlant', 'listPageJson', 'deletePlant']);
   checkOptionNames(owner, options, optionNames);
   const {

@@ -8,10 +8,7 @@ import type { ErrorCode } from '../core/model/errors.ts';
  * message contains no tokens, query strings or bodies. The members from `user` on are set when the request has ended.
  */
 export interface RequestMessage {
-  /**
-   * The value of the response's `X-Request-Id` header: that of the request if it is valid (1 to 128 visible ASCII
-   * characters other than `"` and `\`), otherwise a unique id.
-   */
+  /** The value of the response's `X-Request-Id` header. */
   readonly requestId: string;
   /** The request's `traceparent` header (W3C Trace Context); `undefined` if it is missing or invalid. */
   readonly traceparent: string | undefined;
@@ -35,17 +32,11 @@ export interface RequestMessage {
   readonly status: number;
   /** The response's error code, if any. */
   readonly code: ErrorCode | undefined;
-  /**
-   * The duration in milliseconds, from the arrival of the request header (or the end of the previous request) until the
-   * operating system has accepted the last byte of the response; 0 until the request has ended.
-   */
+  /** The milliseconds from the request header, or the end of the previous request, to the end of the response. */
   readonly durationMs: number;
   /** The size of the response in bytes, including the header; `undefined` if the web server does not count them. */
   readonly bytes: number | undefined;
-  /**
-   * Whether the whole response was sent. `false` if the client disconnected or an error ended a list early. Even
-   * then, `status` reports the outcome of an operation that succeeded.
-   */
+  /** `false` if the client disconnected or an error ended a list early. A successful operation keeps its status. */
   readonly isComplete: boolean;
 }
 
