@@ -157,6 +157,8 @@ describe('input that is not HTTP while a request is in progress', () => {
     await sleep(20);
     connection.socket.resume();
     assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, 200);
+    // A client that sends everything before it reads the response is not blocked.
+    await eventuallyEqual(() => socket.bytesRead > 1_000_000, true);
     await connection.untilClosed();
   });
 
