@@ -46,7 +46,7 @@ export class NodeRequest implements ServiceRequest {
     await Promise.resolve();
     const length = message.readableLength;
     if (length > 0 && length === Number(announced)) return message.read(length) as Buffer;
-    // With `optimizeEmptyRequests`, a request without a body has already ended and emits no events.
+    // If the server has the option `optimizeEmptyRequests`, a request without a body has ended and emits no events.
     if (message.readableEnded) return bytes.all;
     return new Promise((resolve, reject) => {
       const settle = (error?: HttpError): void => {

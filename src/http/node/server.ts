@@ -20,8 +20,6 @@ const serverOptions: ServerOptions = {
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
-  // A request without a body does not emit 'end' or 'close'. The type does not contain this option.
-  ...{ optimizeEmptyRequests: true },
 };
 
 const serverProperties = {

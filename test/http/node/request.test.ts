@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { ServerOptions } from 'node:http';
 import { describe, it } from 'node:test';
+import { listen } from '../../support/listen.ts';
 import { exchange, head, parseRawAnswers, statusesIn } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
+import { createListener, startService } from '../../support/service.ts';
 
 const token = 'Authorization: Bearer ada\r\n';
 const plant = '{"id":1,"name":"Fern"}';
@@ -60,5 +63,16 @@ describe('a repeated Authorization header', () => {
     const [answer] = parseRawAnswers(await exchange(t, port, text));
     assert.deepEqual([answer?.status, answer?.error], [401, 40102]);
     assert.deepEqual(await store.listPlants('ada'), []);
+  });
+});
+
+describe('a request without a body', () => {
+  it('gets a response from a server with the option optimizeEmptyRequests', { timeout: 20_000 }, async (t) => {
+    // The type of the options does not contain this option.
+    const options = { optimizeEmptyRequests: true } as ServerOptions;
+    const port = await listen(t, createServer(options, createListener(t).listener));
+    const text = `${start}${head}Content-Type: application/json\r\nConnection: close\r\n\r\n`;
+    const [answer] = parseRawAnswers(await exchange(t, port, text));
+    assert.deepEqual([answer?.status, answer?.error], [400, 40001]);
   });
 });
