@@ -58,12 +58,11 @@ async function nextPart(store: Lists, user: string, { last: after, left }: Part)
   return { bytes: bytes.subarray(Number(count === 0), -1), last, left: hasMore ? left - count : 0 };
 }
 
-/** The form of a query string in `Link` headers. URLSearchParams would increase the cost of a request by a tenth. */
+/** The form of a query string in `Link` headers. With URLSearchParams, a list of 20 takes 1.5% to 3% more CPU time. */
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
 /** Parses the query string of a list request, without its `?`. The store checks the range of `limit`. */
 export function parseListQuery(query: string): ListOptions {
-  if (query === '') return { limit: undefined, after: undefined };
   const plain = plainQuery.exec(query);
   if (plain !== null) return { limit: Number(plain[1]), after: plain[2] === undefined ? undefined : BigInt(plain[2]) };
   // URLSearchParams removes one leading `?`. A second `?` belongs to the name of the first parameter.
