@@ -49,8 +49,8 @@ const headers = {
   'X-Request-Id': {
     description:
       'Identifies the request in the log of the server. The value is the id that the client sent in this header, if ' +
-      'it matches the pattern; otherwise, it is a new unique id. The header is absent if the request header could not ' +
-      'be parsed or was too large, or if the request took too long to arrive.',
+      'it matches the pattern; otherwise, it is a new unique id. The header is absent if the server could not parse ' +
+      'the request, if its header was too large, or if it took too long to arrive.',
     schema: { type: 'string', pattern: '^[!#-[\\]-~]{1,128}$' },
   },
   'X-Content-Type-Options': header('Clients must not interpret the body as another type.', { const: 'nosniff' }),
