@@ -1,5 +1,3 @@
-import { tracingChannel } from 'node:diagnostics_channel';
-import type { TracingChannel } from 'node:diagnostics_channel';
 import type { ErrorCode } from '../core/model/errors.ts';
 
 /**
@@ -39,5 +37,3 @@ export interface RequestMessage {
   /** `false` if the client disconnected or an error ended a list early. A successful operation keeps its status. */
   readonly isComplete: boolean;
 }
-
-export const requestChannel: TracingChannel<unknown, RequestMessage> = tracingChannel('plant-store:request');

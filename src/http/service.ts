@@ -16,10 +16,9 @@ import { openApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
 import type { ServiceOptions } from './options.ts';
 import { Permits } from './permits.ts';
-import { requestChannel } from './request-message.ts';
 import { clipPath, operationOf, resolveTarget } from './routes.ts';
 import type { Operation, OperationId, Target } from './routes.ts';
-import { requestIdOf, RequestTrace } from './trace.ts';
+import { requestChannel, requestIdOf, RequestTrace } from './trace.ts';
 
 /** The HTTP service, independent of any server. It returns an answer for each request and does not use sockets. */
 export interface Service {

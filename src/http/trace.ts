@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { tracingChannel } from 'node:diagnostics_channel';
+import type { TracingChannel } from 'node:diagnostics_channel';
 import { isIP } from 'node:net';
 import type { ServiceRequest } from './exchange.ts';
-import { requestChannel } from './request-message.ts';
 import type { RequestMessage } from './request-message.ts';
+
+export const requestChannel: TracingChannel<unknown, RequestMessage> = tracingChannel('plant-store:request');
 
 /** Ids that no log format has to escape. */
 const usableId = /^[!#-[\]-~]{1,128}$/;

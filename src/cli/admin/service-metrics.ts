@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
-import type { CommitMessage } from '../../core/trace.ts';
+import type { CommitMessage } from '../../core/commit-message.ts';
 import type { RequestMessage } from '../../http/request-message.ts';
 import { openConnections } from '../../http/node/connections.ts';
 import { isDiskFull } from '../describe-error.ts';

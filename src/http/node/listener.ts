@@ -4,9 +4,9 @@ import type { PlantStore } from '../../core/plant-store.ts';
 import { isTraced } from '../../core/trace.ts';
 import type { Pages } from '../exchange.ts';
 import type { ServiceOptions } from '../options.ts';
-import { requestChannel } from '../request-message.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
+import { requestChannel } from '../trace.ts';
 import { endAndDrain } from './connections.ts';
 import { NodeRequest, refusalOf } from './request.ts';
 
