@@ -28,6 +28,8 @@ const garbageMiB = 128;
 const attackMs = 10_000;
 const maxQueueMs = 30_000;
 const probePauseMs = 100;
+/** A request of the polite user that has not been answered by then has failed. */
+const probeTimeoutMs = 60_000;
 const [politeUser = ''] = otherUsers;
 
 /** Returns the peak of a process's resident memory in MiB; NaN if the process has ended. */
@@ -45,6 +47,13 @@ function countUnaccepted(port: number): number {
   return parseInt(listening?.[1] ?? '0', 16);
 }
 
+/** Clients that reconnect all the time keep the queue full. */
+async function untilAccepted(port: number): Promise<void> {
+  for (const end = performance.now() + maxQueueMs; countUnaccepted(port) > 0 && performance.now() < end;) {
+    await sleep(probePauseMs);
+  }
+}
+
 /** Sends a request of the polite user on a new connection. Returns the status, and how long the response took. */
 async function probe(url: string, isCreate: boolean): Promise<{ status: number | string; ms: number }> {
   const start = performance.now();
@@ -53,7 +62,7 @@ async function probe(url: string, isCreate: boolean): Promise<{ status: number |
     headers: { authorization: `Bearer ${tokenOf(politeUser)}`, 'content-type': 'application/json' },
     body: isCreate ? JSON.stringify({ id: randomId(), name: 'Fern' }) : null,
     reset: true,
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(probeTimeoutMs),
   });
   const status = await sent.then(
     async ({ statusCode, body }) => (await body.text(), statusCode),
@@ -80,10 +89,7 @@ async function runScenario(
   const idleMiB = peakMiBOf(server);
   const attacker = fork(new URL('attack.ts', import.meta.url), [String(server.port), JSON.stringify(attack)]);
   await Promise.race([once(attacker, 'message'), sleep(60_000)]);
-  // Clients that reconnect all the time keep the queue full.
-  for (const end = performance.now() + maxQueueMs; countUnaccepted(server.port) > 0 && performance.now() < end;) {
-    await sleep(probePauseMs);
-  }
+  await untilAccepted(server.port);
   const probes = [];
   for (const end = performance.now() + attackMs; performance.now() < end && server.isRunning();) {
     probes.push(await probe(server.url, probes.length % 2 === 0));
@@ -92,6 +98,7 @@ async function runScenario(
   const peakMiB = peakMiBOf(server);
   attacker.kill('SIGKILL');
   await sleep(1000);
+  await untilAccepted(server.port);
   const { status, ms } = await probe(server.url, true);
   const isHealthy = status === 200 && ms < 1000;
   const code = await server.stop();
