@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
 import { Client } from 'pg';
-import { PlantStore } from '../../src/index.ts';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
 import { callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventuallyEqual } from '../support/eventually.ts';
 import { PostgresCluster } from '../support/postgres.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -35,9 +33,7 @@ describe('openStorage, with a connection string', () => {
     await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', everything)));
     assert.equal(await cluster.connections(url), 2);
     await storage.close();
-    await eventually(async () => {
-      assert.equal(await cluster.connections(url), 0);
-    });
+    await eventuallyEqual(() => cluster.connections(url), 0);
   });
 
   it('rejects a call if the connection is lost while its limits are being set', async (t) => {
@@ -51,43 +47,27 @@ describe('openStorage, with a connection string', () => {
   });
 });
 
-const max = 2;
-
-/** Opens a store as `serve` does, and creates a plant in the store. */
-async function openStore(t: TestContext, url: string, parameters: string): Promise<PlantStore> {
-  const text = `${url}?application_name=garden&max=${max}&${parameters}`;
-  const store = new PlantStore({ storage: await openStorage(locate(text)) });
-  t.after(() => store.close());
-  await store.createPlant('ada', { id: 1, name: 'Fern' });
-  return store;
-}
-
-async function lockTable(t: TestContext, url: string): Promise<Client> {
-  const busy = new Client({ connectionString: url });
-  await busy.connect();
-  t.after(() => busy.end());
-  await busy.query('BEGIN; LOCK TABLE plants');
-  return busy;
-}
-
 describe('statements that are abandoned after query_timeout', () => {
   it('leave no backends behind if they wait for a lock', async (t) => {
     const url = await cluster.makeDatabase();
-    const store = await openStore(t, url, 'query_timeout=500');
-    const busy = await lockTable(t, url);
-    for (let n = 0; n < 6; n++) {
-      await assert.rejects(store.createPlant('ada', { id: 2, name: 'Moss' }), { code: 'storage_unavailable' });
-    }
+    const storage = await openStorage(locate(`${url}?application_name=garden&max=2&query_timeout=500`));
+    t.after(() => storage.close());
+    await storage.commit([create(1)]);
+    const busy = new Client({ connectionString: url });
+    await busy.connect();
+    t.after(() => busy.end());
+    await busy.query('BEGIN; LOCK TABLE plants');
+    for (let n = 0; n < 6; n++) await assert.rejects(storage.commit([create(2)]), /timeout/);
     const backends = await cluster.query("SELECT FROM pg_stat_activity WHERE application_name = 'garden'");
     // The backend of a closed connection may exist for a moment longer.
-    assert.ok(backends.length <= max + 2, `${backends.length} backends`);
+    assert.ok(backends.length <= 4, `${backends.length} backends`);
     await busy.query('COMMIT');
-    assert.deepEqual((await store.listPlants('ada'))[0], { id: 1n, name: 'Fern' });
+    assert.equal((await storage.list('ada', everything)).plants[0]?.id, 1n);
   });
 });
 
 describe('PostgreSQL table of a command', () => {
-  it('is not created by a command that only reads, and no command creates a schema', async (t) => {
+  it('is created only by a command that writes, and no command creates a schema', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
     const url = await cluster.makeDatabase();
@@ -105,6 +85,9 @@ describe('PostgreSQL table of a command', () => {
     assert.deepEqual(await cluster.queryAt(url, created), []);
     assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);
     assert.deepEqual(await readdir(cwd), ['a.db']);
+    const args = ['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=public&table=foo`];
+    assert.equal((await callCommand(args, { cwd })).code, 0);
+    assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM public.foo'), [{ name: 'plant number 0' }]);
   });
 
   it('is not reached without a password, and the command ends at once and names PGPASSWORD', async (t) => {
@@ -113,14 +96,5 @@ describe('PostgreSQL table of a command', () => {
     const { code, stderr } = await runCommand(['export', '--storage', storage], { cwd });
     assert.equal(code, 1, 'not killed after 20 seconds');
     assert.match(stderr, /PGPASSWORD/);
-  });
-
-  it('is created by a command that writes', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const url = await cluster.makeDatabase();
-    await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
-    const args = ['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=public&table=foo`];
-    assert.equal((await callCommand(args, { cwd })).code, 0);
-    assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM public.foo'), [{ name: 'plant number 0' }]);
   });
 });

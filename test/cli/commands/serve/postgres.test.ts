@@ -31,67 +31,33 @@ async function assertReported(started: TokenServer, reason: RegExp): Promise<voi
 }
 
 describe('plant-store serve over PostgreSQL', { concurrency: 4 }, () => {
-  it('serves the same plants from two processes: one with --storage, the other with DATABASE_URL', async (t) => {
+  it('logs without a request why the storage does not work, but no password', async (t) => {
     const url = await cluster.makeDatabase();
-    await cluster.queryAt(url, 'CREATE SCHEMA garden');
-    const storage = `${url}?schema=garden&table=beds`;
-    const first = await start(t, storage);
-    const body = '{"id":9007199254740993,"name":"Fern"}';
-    assert.deepEqual((await first.call('POST', '/plants', { body })).json, { name: 'Fern' });
-    const second = await startTokenServer(t, [], { folder: first, env: { DATABASE_URL: storage } });
-    assert.equal((await second.call('POST', '/plants', { body })).status, 400);
-    assert.deepEqual((await second.call('GET', '/plants')).json, [{ name: 'Fern' }]);
-    assert.ok((await cluster.connections(url)) >= 2);
-    for (const { server } of [first, second]) assert.equal(await server.stop(), 0);
-    await eventually(async () => {
-      assert.equal(await cluster.connections(url), 0);
-    });
-    const { host, pathname } = new URL(url);
-    const place = `PostgreSQL at ${host}${pathname}, and`;
-    for (const { server } of [first, second]) assert.ok(server.stdout().includes(place), server.stdout());
-  });
-
-  const faults: [what: string, storage: () => string | Promise<string>, reason: RegExp][] = [
-    [
-      'a wrong password, without the password',
-      () => cluster.url().replace('sesame', 'wrong%20horse'),
-      /password authentication failed for user "postgres"/,
-    ],
-    [
-      'every address of a name at which no database listens',
-      () => 'postgres://ada:sesame@localhost:1/plants',
-      /ECONNREFUSED.*:1\b/,
-    ],
-    [
-      'a role without the right to write',
-      async () => {
-        const url = await cluster.makeDatabase();
-        const storage = await openStorage(parseStorage({ text: url, source: '--storage' }, ['postgres']));
-        await storage.list('ada', everything);
-        await storage.close();
-        await cluster.queryAt(url, "CREATE ROLE reader LOGIN PASSWORD 'sesame'; GRANT SELECT ON plants TO reader");
-        return url.replace('postgres:sesame', 'reader:sesame');
-      },
-      /permission denied for table plants/,
-    ],
-  ];
-  for (const [what, storage, reason] of faults) {
-    it(`logs ${what}, although no client sends a request`, async (t) => {
-      const started = await start(t, await storage());
+    const storage = await openStorage(parseStorage({ text: url, source: '--storage' }, ['postgres']));
+    await storage.list('ada', everything);
+    await storage.close();
+    await cluster.queryAt(url, "CREATE ROLE reader LOGIN PASSWORD 'sesame'; GRANT SELECT ON plants TO reader");
+    for (const [login, reason] of [
+      ['postgres:wrong%20horse', /password authentication failed for user "postgres"/],
+      ['reader:sesame', /permission denied for table plants/],
+    ] as const) {
+      const started = await start(t, url.replace('postgres:sesame', login));
       await assertReported(started, reason);
       assert.equal((await fetch(`${started.server.url}/openapi.json`)).status, 200);
       assert.equal(await started.server.stop(), 0);
       assert.doesNotMatch(started.server.stdout() + started.server.stderr(), /sesame|wrong horse/);
-    });
-  }
+    }
+  });
 
   it('keeps running while the database is down, and logs the recovery when /ready notices it', async (t) => {
     const late = await PostgresCluster.start();
     t.after(() => late.remove());
     await late.stop();
-    const started = await startTokenServer(t, ['--storage', late.url(), '--admin-port', '0']);
+    // If the name has several addresses, the error is an AggregateError without a message.
+    const url = late.url().replace('127.0.0.1', 'localhost');
+    const started = await startTokenServer(t, ['--storage', url, '--admin-port', '0']);
     const { server, call } = started;
-    await assertReported(started, /ECONNREFUSED/);
+    await assertReported(started, /ECONNREFUSED.*:\d/);
     const ready = `${await adminUrlOf(server)}/ready`;
     const becomes = (status: number): Promise<void> =>
       eventually(async () => {
