@@ -7,7 +7,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 /** Invalid command lines, separated by spaces, each with a key word of its message. */
 const misuses: [args: string, keyword: string][] = [
   ['serv', 'serve, token'],
-  ['serve now', "'now'"],
   ['serve -- --help', "'--help'"],
   ['serve --prot 1', '--port'],
   ['serve --port', '--port'],
@@ -15,11 +14,9 @@ const misuses: [args: string, keyword: string][] = [
   ['serve --port 65536', '65535'],
   ['serve --port 0x10', "'0x10'"],
   ['serve --log xml', 'pretty'],
-  ['serve --log-level debug', 'info or error'],
   // Node.js would listen on all addresses if the host were empty.
   ...['--port', '--log', '--host', '--tokens'].map((flag): [string, string] => [`serve ${flag}=`, 'empty']),
   ['serve --storage plants.db', 'sqlite:FILE'],
-  ['serve --storage postgres://ada:sesame@localhost:port/plants', 'Invalid URL'],
   ['serve --base-path /garden/', '--base-path'],
   ['serve --cors-origin app.example.com', '--cors-origin'],
   ['copy', '--from STORAGE'],
@@ -47,7 +44,6 @@ const misuses: [args: string, keyword: string][] = [
   ['token create', 'USER'],
   ['token create \ud800', 'USER'],
   ['token create ada --scope plants:admin', "'plants:admin'"],
-  ['token create ada --scope plants:read,', "''"],
   ['token create ada --expires-in -5d', '--expires-in='],
   ...['30', '0d', '1.5d', '1y', '99999999999d'].map((text): [string, string] => [
     `token create ada --expires-in=${text}`,

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { buffer, text } from 'node:stream/consumers';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { callCommand } from '../../support/call-command.ts';
 import { runCommand, spawnCommand } from '../../support/command-line.ts';
-import { listenUrl } from '../../support/listen.ts';
 import type { Finished } from '../../support/run-program.ts';
 import { authenticateByName, startService } from '../../support/service.ts';
-import type { Service } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -19,19 +17,14 @@ async function check(t: HasAfter, args: string[], env: Record<string, string> = 
   return runCommand(['check', ...args], { cwd: await temporaryFolder(t), env }, 60_000);
 }
 
-/** Starts a proxy in front of a service. The proxy replaces text in the responses. */
-function startBrokenProxy(t: HasAfter, { url }: Service, from: string, to: string): Promise<string> {
-  const server = createServer((request, response) => {
-    void (async () => {
-      const body = request.method === 'POST' ? { body: new Uint8Array(await buffer(request)) } : {};
-      const { authorization = '', 'content-type': contentType = '' } = request.headers;
-      const headers = { authorization, 'content-type': contentType };
-      const answer = await fetch(url + (request.url ?? ''), { method: request.method ?? '', headers, ...body });
-      for (const [name, value] of answer.headers) if (name !== 'content-length') response.setHeader(name, value);
-      response.writeHead(answer.status).end((await answer.text()).replaceAll(from, to));
-    })();
+/** Starts a service that replaces text in its responses with text of the same length. */
+async function startBroken(t: HasAfter, from: string, to: string): Promise<string> {
+  const { server, url } = await startService(t);
+  server.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
+    const end = response.end.bind(response) as (body?: string | Uint8Array) => ServerResponse;
+    response.end = (body?: unknown) => end(typeof body === 'string' ? body.replace(from, to) : (body as Uint8Array));
   });
-  return listenUrl(t, server);
+  return url;
 }
 
 describe('plant-store check', () => {
@@ -40,26 +33,23 @@ describe('plant-store check', () => {
     const args = [`${service.url}/`, ...twoTokens, '--read-only-token', 'ada-reads', '--reporter', 'tap'];
     const { code, stdout, stderr } = await check(t, args, { NODE_TEST_CONTEXT: 'child-v8' });
     assert.deepEqual([code, stderr], [0, ''], stdout);
-    assert.match(
-      stdout,
-      /^ +ok \d+ - create-200 MUST respond to a valid POST \/plants with 200 and the Plant, as application\/json$/m,
-    );
+    assert.match(stdout, /^ +ok \d+ - create-200 MUST /m);
     assert.match(stdout, /^# pass [78]\d$/m);
     for (const count of ['fail', 'skipped', 'todo']) assert.match(stdout, new RegExp(`^# ${count} 0$`, 'm'));
     for (const user of ['ada', 'bob']) assert.deepEqual(await service.store.listPlants(user), []);
   });
 
   it('exits with 1 if a MUST fails, and shows no token', async (t) => {
-    const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":"not found: ada"');
+    const url = await startBroken(t, '"error":40402', '"error":"ada"');
     const { code, stdout, stderr } = await check(t, [url, ...twoTokens, '--only', 'delete-']);
     assert.deepEqual([code, stderr], [1, '']);
     assert.match(stdout, /✖ delete-absent MUST .*\n +\[?expected: an Error: .*\n +received: status 404, .*\n/);
-    assert.match(stdout, /body {4}: \{"error":"not found: \$TOKEN_A"/);
+    assert.match(stdout, /body {4}: \{"error":"\$TOKEN_A"/);
     assert.doesNotMatch(stdout, /Bearer (?:ada|bob)/);
   });
 
   it('exits with 0 if only a SHOULD fails, and runs only the tests that match --only', async (t) => {
-    const url = await startBrokenProxy(t, await startService(t), '"error":40402', '"error":40499');
+    const url = await startBroken(t, '"error":40402', '"error":40499');
     const args = [url, '--only', 'recommendations ', '--reporter', 'junit'];
     const { code, stdout, stderr } = await check(t, args, { PLANT_STORE_CHECK_TOKENS: ' ada  bob\n' });
     assert.deepEqual([code, stderr], [0, '']);

@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
 import { callCommand } from '../../support/call-command.ts';
 import { spawnCommand } from '../../support/command-line.ts';
 import { createAll, owned, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-/** Starts an export of more plants than fit into the output buffers. Resolves when the output is readable. */
-async function startExport(t: TestContext): Promise<ReturnType<typeof spawnCommand>> {
-  const cwd = await temporaryFolder(t);
-  await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
-  const child = spawnCommand(['export'], { cwd });
-  t.after(() => child.kill('SIGKILL'));
-  await once(child.stdout, 'readable');
-  return child;
-}
 
 describe('plant-store export', () => {
   it('writes one JSON object per line, with exact ids', async (t) => {
@@ -42,12 +32,14 @@ describe('plant-store export', () => {
   });
 
   it('exits with 1 if the reader closes the pipe before the end', async (t) => {
-    const child = await startExport(t);
-    let stderr = '';
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
-    const exited = once(child, 'close');
+    const cwd = await temporaryFolder(t);
+    // These plants do not fit into the output buffers.
+    await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
+    const child = spawnCommand(['export'], { cwd });
+    const [stderr, exited] = [text(child.stderr), once(child, 'close')];
+    await once(child.stdout, 'readable');
     child.stdout.destroy();
     assert.deepEqual(await exited, [1, null]);
-    assert.match(stderr, /^plant-store: [^\n]*EPIPE[^\n]*\n$/);
+    assert.match(await stderr, /^plant-store: [^\n]*EPIPE[^\n]*\n$/);
   });
 });

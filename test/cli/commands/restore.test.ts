@@ -125,17 +125,6 @@ describe('plant-store restore', () => {
     });
   }
 
-  it('creates the file if it does not exist, and replaces a damaged file', async (t) => {
-    const cwd = await temporaryFolder(t);
-    await createAll(join(cwd, 'backup.db'), hostilePlants);
-    for (const content of [undefined, 'damaged '.repeat(2000)]) {
-      if (content !== undefined) await writeFile(join(cwd, 'plants.db'), content);
-      assert.equal((await callCommand(restore, { cwd })).code, 0);
-      assert.deepEqual(await readAll(join(cwd, 'plants.db')), hostilePlants);
-    }
-    assert.match(await readFile(join(cwd, 'plants.db.before-restore'), 'latin1'), /^damaged /);
-  });
-
   it('refuses to replace a file in use, the backup itself, and a link that leads nowhere', async (t) => {
     const { cwd, create, call } = await startTokenServer(t, []);
     await create(1);

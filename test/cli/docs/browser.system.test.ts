@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { chromium } from 'playwright-core';
 import type { Locator, Page } from 'playwright-core';
 import { startDocsService } from '../../support/docs-service.ts';
+import { runSuccessfully } from '../../support/run-program.ts';
+import { hasProgram } from '../../support/system-fault.ts';
 
 /** A page, with its errors and requests. */
 interface Observed {
@@ -16,19 +16,10 @@ interface Observed {
   readonly requests: string[];
 }
 
-function findChromium(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return folders.map((folder) => join(folder, 'chromium')).find((path) => existsSync(path));
-}
-
 /** Opens a URL in Chromium. If Chromium is not installed, skips the test and returns `undefined`. */
 async function openPage(t: TestContext, url: string): Promise<Observed | undefined> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) {
-    console.log('NOT RUN: the test of the page in a browser needs chromium, which is not installed.');
-    t.skip('chromium is not installed');
-    return undefined;
-  }
+  if (!hasProgram(t, 'chromium')) return undefined;
+  const executablePath = (await runSuccessfully('sh', ['-c', 'command -v chromium'])).trim();
   // Chromium cannot use its sandbox when it runs as root.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   t.after(() => browser.close());
@@ -72,18 +63,6 @@ describe('the page of serve --docs in Chromium', { timeout: 120_000 }, () => {
     if (observed === undefined) return;
     const { page, complaints, requests } = observed;
     await authorize(page, 'ada');
-
-    // HEAD and OPTIONS are hidden.
-    const operations = await page.locator('.opblock:visible').all();
-    const shown = operations.map((one) =>
-      one.locator('.opblock-summary-method, .opblock-summary-path').allInnerTexts(),
-    );
-    assert.deepEqual(await Promise.all(shown), [
-      ['GET', '/plants'],
-      ['POST', '/plants'],
-      ['DELETE', '/plants/{id}'],
-      ['GET', '/openapi.json'],
-    ]);
 
     // If the page used JSON.parse, it would change the id to 9007199254740992 and lose the spaces.
     const plant = '{ "id":  9007199254740993, "name": "Fern", "tag": "indoor" }';
