@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
@@ -10,7 +10,6 @@ import type { TestContext } from 'node:test';
 import type { Scope } from '../../src/http.ts';
 import { errorTable } from '../../src/core/model/errors.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
-import { issueCertificate } from '../support/certificate.ts';
 import { runCommand, startServer } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
@@ -32,7 +31,10 @@ interface Ports {
 /** Starts nginx with the configuration in deploy/, but with free ports and a new certificate. */
 async function startNginx(t: TestContext, cwd: string, upstream: number, prefix: string): Promise<Ports> {
   const ports = { http: await freePort(), https: await freePort() };
-  const { certificate, key } = issueCertificate(cwd);
+  const [certificate, key] = [join(cwd, 'certificate.pem'), join(cwd, 'key.pem')];
+  const certificateOf = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const request = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', certificate, ...certificateOf];
+  execFileSync('openssl', ['req', ...request], { stdio: 'ignore' });
   const site = (await readFile(join(root, 'deploy/nginx/plant-store.conf'), 'utf8'))
     .replace('127.0.0.1:3000', `127.0.0.1:${upstream}`)
     .replace('listen 80', `listen 127.0.0.1:${ports.http}`)
@@ -154,19 +156,6 @@ describe('deploy/nginx', () => {
       const { message } = Object.values(errorTable).find((each) => each.number === error) ?? {};
       assert.deepEqual([status, text], [Math.floor(error / 100), JSON.stringify({ error, message })]);
     }
-
-    // nginx accepts more than 1000 requests on a connection.
-    const session = connect(`https://127.0.0.1:${https}`, { rejectUnauthorized: false });
-    t.after(() => {
-      session.destroy();
-    });
-    for (let count = 0; count < 1001; count++) {
-      const stream = session.request({ ':path': path });
-      const [answered] = (await once(stream, 'response')) as [Record<string, unknown>];
-      assert.equal(answered[':status'], 401);
-      stream.resume();
-    }
-    assert.equal(session.closed, false);
 
     await server.stop();
     const [status, body] = await call(https, { ':path': path });

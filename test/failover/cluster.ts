@@ -1,10 +1,9 @@
-import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readDocument } from '../support/documents.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, eventuallyEqual } from '../support/eventually.ts';
 import { ownedFolder } from '../support/postgres-binaries.ts';
 import { signalTree } from '../support/process-tree.ts';
 import { runSuccessfully } from '../support/run-program.ts';
@@ -155,9 +154,7 @@ export class Cluster {
   async acknowledgeEarly(): Promise<void> {
     const leader = await this.leader();
     await runPatronictl(leader, 'edit-config', '--pg', 'synchronous_commit=local');
-    await eventually(async () => {
-      assert.equal(await query(leader, 'SHOW synchronous_commit'), 'local\n');
-    }, reloadMs);
+    await eventuallyEqual(() => query(leader, 'SHOW synchronous_commit'), 'local\n', reloadMs);
   }
 
   async kill(): Promise<void> {

@@ -1,32 +1,25 @@
-import { tracingChannel } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { HasAfter } from './temporary-folder.ts';
 
-type Event = 'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error';
+const events = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
+type Event = (typeof events)[number];
 
-/** Subscribes to a tracing channel until the end of a test. */
-function observe(t: HasAfter, channel: string, onEvent: (event: Event, message: unknown) => void): void {
-  const on = (event: Event) => onEvent.bind(undefined, event);
-  const [start, end, error] = [on('start'), on('end'), on('error')];
-  const subscribers = { start, end, asyncStart: on('asyncStart'), asyncEnd: on('asyncEnd'), error };
-  tracingChannel(channel).subscribe(subscribers);
-  t.after(() => {
-    tracingChannel(channel).unsubscribe(subscribers);
-  });
+/** Subscribes to an event of a tracing channel until the end of a test. */
+function observe(t: HasAfter, channel: string, event: Event, onMessage: (message: unknown) => void): void {
+  const name = `tracing:${channel}:${event}`;
+  subscribe(name, onMessage);
+  t.after(() => void unsubscribe(name, onMessage));
 }
 
 /** Returns an array to which the message of each operation is added when the operation ends. */
 export function messagesOf<Message>(t: HasAfter, channel: string): Message[] {
   const messages: Message[] = [];
-  observe(t, channel, (event, message) => {
-    if (event === 'asyncEnd') messages.push(message as Message);
-  });
+  observe(t, channel, 'asyncEnd', (message) => messages.push(message as Message));
   return messages;
 }
 
 export function eventsOf(t: HasAfter, channel: string): Event[] {
-  const events: Event[] = [];
-  observe(t, channel, (event) => {
-    events.push(event);
-  });
-  return events;
+  const seen: Event[] = [];
+  for (const event of events) observe(t, channel, event, () => seen.push(event));
+  return seen;
 }

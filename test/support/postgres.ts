@@ -1,12 +1,13 @@
+import assert from 'node:assert/strict';
 import { appendFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
 import type { PoolConfig } from 'pg';
 import { eventually } from './eventually.ts';
 import { freePort } from './listen.ts';
-import { ownedFolder, spawnPostgres, succeed, writeOwnedFile } from './postgres-binaries.ts';
+import { ownedFolder, spawnPostgres, writeOwnedFile } from './postgres-binaries.ts';
 import { processTree, signalTree } from './process-tree.ts';
-import { runSuccessfully } from './run-program.ts';
+import { finish, runSuccessfully } from './run-program.ts';
 import { untilListening } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
 import type { HasAfter } from './temporary-folder.ts';
@@ -34,7 +35,8 @@ export class PostgresCluster {
     const auth = checksPassword ? ['--auth', 'scram-sha-256', '--pwfile', passwordFile] : ['--auth', 'trust'];
     const options = ['--username', 'postgres', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
     const args = ['--pgdata', join(folder, 'data'), ...options, ...auth];
-    await succeed(await spawnPostgres('initdb', args));
+    const { code, stderr } = await finish(await spawnPostgres('initdb', args));
+    assert.equal(code, 0, stderr);
     const cluster = new PostgresCluster(folder, await freePort());
     await cluster.configure(["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 60']);
     await cluster.restart();
@@ -167,7 +169,7 @@ export class PostgresCluster {
     await this.query('SELECT pg_reload_conf()');
     await eventually(async () => {
       const [replica] = await this.query('SELECT sync_state FROM pg_stat_replication');
-      if (replica?.['sync_state'] !== 'sync') throw new Error('The standby is not synchronous.');
+      assert.equal(replica?.['sync_state'], 'sync');
     }, 10_000);
     return standby;
   }
