@@ -5,15 +5,10 @@ import { entries } from './entries.ts';
 
 const manifest = JSON.parse(await readDocument('package.json')) as {
   readonly exports: Readonly<Record<string, string>>;
-  readonly allowScripts: Readonly<Record<string, boolean>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta: Readonly<Record<string, object>>;
 };
-
-interface Lockfile {
-  readonly packages: Readonly<Record<string, { hasInstallScript?: boolean }>>;
-}
 
 /** The folders that have their own package.json, so that their dependencies are installed separately. */
 const otherPackages = ['test/bench', 'test/package', 'test/runtimes', 'examples/frameworks'];
@@ -32,17 +27,6 @@ describe('package.json', () => {
   it('exports the public entries', () => {
     const modules = entries.map(({ module }) => `./dist/${module}.js`);
     assert.deepEqual(Object.values(manifest.exports).sort(), ['./package.json', ...modules].sort());
-  });
-
-  it('allows or forbids the install script of every package that has one', async () => {
-    const { packages } = JSON.parse(await readDocument('package-lock.json')) as Lockfile;
-    const scripted = Object.entries(packages)
-      .filter(([, { hasInstallScript = false }]) => hasInstallScript)
-      .map(([path]) => path.replace(/^.*node_modules\//, ''));
-    assert.deepEqual(
-      scripted.filter((name) => !(name in manifest.allowScripts)),
-      [],
-    );
   });
 
   it('has a lockfile without registry URLs, and so does every other package', async () => {
