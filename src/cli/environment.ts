@@ -3,8 +3,8 @@ import { UsageError } from './command.ts';
 const prefix = 'PLANT_STORE_';
 
 /**
- * The settings that commands read from a flag or from the environment: the options for `parseArgs`, the default, and
- * the variable that hosting platforms set, if any.
+ * The settings that commands read from a flag or from the environment. `type` is an option of `parseArgs`, `fallback`
+ * is the default, and `platform` is the variable that hosting platforms set.
  */
 export const settings = {
   host: { type: 'string', fallback: '127.0.0.1' },

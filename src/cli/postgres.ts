@@ -73,13 +73,14 @@ export function parseConnectionString({ text, source }: Setting): PostgresLocati
 /**
  * Opens a storage adapter with its own connection pool. Does not connect to the database before the first operation.
  *
- * @throws {UsageError} if `pg` is not installed, or if it rejects the connection string.
+ * @throws {UsageError} if `pg` is not installed or rejects the connection string, or if `schema` or `table` is
+ *   invalid.
  */
 export function openPostgres(location: PostgresLocation, createTable: boolean): StorageAdapter {
   const { source, connectionString, max, schema, table } = location;
   const { Client, Pool } = loadOptional('pg', source, (require) => require('pg') as PgModule);
   // `pg` calls this function for each new connection, and closes the connection if the function fails. If the database
-  // rejects the setting, the connection is used without it.
+  // rejects `client_connection_check_interval`, the connection is used without it.
   const verify = callbackify(async (client: PgClient) => {
     // The pool listens for errors only after this function has finished.
     client.on('error', () => undefined);

@@ -105,7 +105,7 @@ async function* scanFile(file: string): Scan {
   }
 }
 
-/** Opens a persistent storage, creates it if it does not exist, and passes it to `work`. */
+/** Opens a file or table, passes its adapter to `work`, and closes the adapter. Creates a missing file or table. */
 export async function withTarget<T>(
   location: Located<'sqlite' | 'postgres'>,
   work: (storage: StorageAdapter) => Promise<T>,

@@ -1,6 +1,6 @@
 import type { JsonPage, PageRequest } from './page.ts';
 
-/** Added to the size of each page and each user, because empty pages also need memory. */
+/** UTF-16 code units that are added for each page and each user, because even an empty page needs memory. */
 const overhead = 256;
 
 interface UserPages {

@@ -40,8 +40,8 @@ const maxCodeUnitBytes = 6;
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
 /**
- * Returns how many of the plants fit in a page: at least 1 if there are any. For 1000 short plants, adding
- * up upper bounds takes 3 µs, and saves measuring their JSON, which takes 93 µs.
+ * Returns how many of the plants fit in a page: at least 1 if there are any. For 1000 short plants, adding up upper
+ * bounds takes 3 µs, and saves measuring their JSON, which takes 93 µs.
  */
 export function countInPage(plants: readonly PlantFields[]): number {
   plants = plants.slice(0, maxPageLength);

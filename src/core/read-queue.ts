@@ -4,7 +4,7 @@ import { checkedPage, maxPageLength, toJsonPage } from './page.ts';
 import type { JsonPage, PageRequest, PageStorage } from './page.ts';
 import type { PageCache } from './page-cache.ts';
 
-/** The maximum sum of the limits in a batch, because SqliteStorage and MemoryStorage read a batch synchronously. */
+/** Bounds the sum of a batch's limits, because SqliteStorage and MemoryStorage read a batch synchronously. */
 const maxBatchPlants = maxPageLength;
 
 /** The maximum number of batches that are read concurrently if the storage adapter reads asynchronously. */

@@ -32,7 +32,10 @@ function traceparentOf(request: Pick<ServiceRequest, 'header'>): string | undefi
   return sent !== undefined && traceparent.test(sent) ? sent : undefined;
 }
 
-/** Returns the Nth address from the right in `X-Forwarded-For`, or the remote address if there are fewer. */
+/**
+ * Returns the entry of `X-Forwarded-For` at position `trustedProxies` from the right. If there is no such entry, or if
+ * it is not an IP address, returns the address of the connection.
+ */
 function clientOf(request: Pick<ServiceRequest, 'header' | 'peerAddress'>, trustedProxies: number): string | undefined {
   if (trustedProxies === 0) return request.peerAddress;
   const forwarded = request.header('x-forwarded-for')?.split(',').at(-trustedProxies)?.trim() ?? '';

@@ -10,8 +10,9 @@ export interface TokenFileOptions {
 }
 
 /**
- * Returns an `authenticate` function that accepts the tokens in a tokens file, which `plant-store token` writes. An
- * unknown token is looked up by its SHA-256. Tokens already accepted are kept in memory and looked up directly.
+ * Returns an `authenticate` function that accepts the tokens in a tokens file, which `plant-store token` writes. It
+ * looks up the SHA-256 of a token. It keeps accepted tokens in memory until the file changes, so that further requests
+ * need no hash.
  *
  * Changes to the file take effect within a second.
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens, so

@@ -20,7 +20,7 @@ export interface TokenRecord {
 /** @throws {Error} if the file cannot be read or is invalid. The message does not quote the file's content. */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
-    // If the path names a pipe, opening it would block until another process writes to the pipe.
+    // If the path names a pipe, opening it would block until another process opens the pipe for writing.
     if (!statSync(path).isFile()) throw new Error('it is not a file');
     return parseRecords(readFileSync(path, 'utf8'));
   } catch (cause) {

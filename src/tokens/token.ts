@@ -3,12 +3,12 @@ import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** The number of random base62 digits in a token. The digits have log2(62^30) = 178 bits of entropy. */
+/** The number of random base62 digits in a token. The digits have log2(62^30) ≈ 178.6 bits of entropy. */
 const secretLength = 30;
 /** The number of base62 digits for the CRC-32. Six digits are sufficient, because 62^6 > 2^32. */
 const checksumLength = 6;
 
-/** Returns a new bearer token. With its CRC-32, a secret scanner can distinguish tokens from similar text. */
+/** Returns a new bearer token. Its CRC-32 lets a secret scanner distinguish the token from similar text. */
 export function mintToken(): string {
   const secret = randomBase62(secretLength);
   return `pst_${secret}${base62(crc32(secret)).padStart(checksumLength, '0')}`;

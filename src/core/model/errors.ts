@@ -54,7 +54,7 @@ export type ErrorCode = keyof typeof errorTable;
 export class PlantStoreError extends Error {
   /** The name of the class. */
   override readonly name = 'PlantStoreError';
-  /** The error code. */
+  /** The kind of the error. Programs should compare the code, not the message. */
   readonly code: ErrorCode;
 
   /** Creates an error. By default, the message is the code's default message from {@link errorTable}. */

@@ -48,8 +48,9 @@ function streamOf(pages: Pages, request: Request, onEnd: (sent: Sent) => void): 
       } catch (error) {
         end({ isComplete: false, error });
       }
-      // The client must not mistake an incomplete list for a complete one. An aborted stream fails only here, because
-      // some servers would log an earlier failure as a fault.
+      // If the list is complete, the stream is already closed, and this call does nothing. Otherwise, the client must
+      // not mistake the list for a complete one. After an abort, the stream fails only at the next pull, because some
+      // servers would log an earlier failure as a fault.
       controller.error(new HttpError('internal', 'The list ended before it was complete.'));
     },
     cancel: onAbort,

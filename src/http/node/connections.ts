@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The file descriptors for everything else. `plant-store serve` with a PostgreSQL pool needs about 50. */
+/** File descriptors that connections must leave free. `plant-store serve` with a PostgreSQL pool needs about 50. */
 const reservedFiles = 64;
 
 const usableShare = 0.95;

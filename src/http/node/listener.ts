@@ -67,7 +67,7 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
   const refusal = refusalOf(message);
   const { status, headers, body, onEnd } = await service.answer(new NodeRequest(message), refusal);
   if (refusal !== undefined) headers.push('Connection', 'close');
-  // If this listener referred to `body`, it would keep the page of a response that is not read in memory.
+  // `end` must not refer to `body`, because it would keep the body in memory until the response is closed.
   let error: unknown;
   const end = (): void => {
     const bytes = socket.bytesWritten - bytesBefore;

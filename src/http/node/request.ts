@@ -75,9 +75,10 @@ export class NodeRequest implements ServiceRequest {
 export const maxFields = 128;
 
 /**
- * node:http accepts these requests, but recipients could disagree about their meaning: a repeated `Host` header (RFC
- * 9112 §3.2), a transfer coding other than chunked, or any transfer coding in HTTP/1.0 (§6.1). Node.js 22 and 24 also
- * accept too many fields, and hide those that they do not keep, although they can determine where the body ends.
+ * Returns an error for a request that node:http accepts, but that recipients could interpret differently: one with a
+ * repeated `Host` header (RFC 9112 §3.2), a transfer coding other than chunked, or any transfer coding in HTTP/1.0
+ * (§6.1). Also refuses HTTP versions other than 1.0 and 1.1, and a header with too many fields: Node.js 22 and 24 hide
+ * the excess fields, although a hidden field can determine where the body ends.
  */
 export function refusalOf(message: IncomingMessage): HttpError | undefined {
   const { headers, httpVersion, rawHeaders } = message;

@@ -71,7 +71,7 @@ export class PostgresStorage implements StorageAdapter {
     return this.#run(() => listPlants(this.#runStatement, user, range));
   }
 
-  /** @internal Reads pages as JSON with one statement, except pages with very long names. */
+  /** @internal Reads pages as JSON with one statement. Reads some pages again row by row: see `readJsonPages`. */
   listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
     return this.#run(() => readJsonPages(this.#runStatement, requests));
   }

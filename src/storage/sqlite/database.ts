@@ -50,7 +50,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
     if (version === 0) createSchema(database, path);
-    // The schema exists before the WAL, so that the file header is complete before the WAL contains any commit.
+    // The schema is created before the WAL, so that the file header is complete before the WAL contains a commit.
     enterWalMode(database, busyTimeoutMs);
     // On macOS, a sync without F_FULLFSYNC can leave data in the drive's cache (https://sqlite.org/pragma.html).
     database.exec(`

@@ -16,7 +16,7 @@ const headerBytes = 32;
 /** A WAL begins with this number or the next one. */
 const walMagic = 0x377f0682;
 const frameHeaderBytes = 24;
-/** A stat is faster than reading the ends of more frames. */
+/** The maximum number of new frames that are followed with reads. For more frames, one stat is faster. */
 const maxFollowedFrames = 8;
 
 /** Two changes to a folder within this time can have the same timestamp. */
@@ -162,7 +162,8 @@ export class OpenFiles {
     } while (!this.#newHeader.equals(header));
 
     if (size === 0) {
-      // If the WAL is no longer empty, the frames are those of a commit that another process has made in between.
+      // If SQLite counts pages in a WAL that is still empty, another program has truncated it. If the WAL is no longer
+      // empty, another process has committed in the meantime.
       if (this.#size > 0 && this.#checkpoint() && fstatSync(this.#wal).size === 0) return false;
     } else {
       const hasMagic = header.readUInt32BE() >>> 1 === walMagic >>> 1;

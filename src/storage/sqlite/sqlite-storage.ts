@@ -43,8 +43,9 @@ export class SqliteStorage implements StorageAdapter {
    * Opens the file. If the file does not exist, creates it so that only its owner can access it.
    *
    * @param path the path of the file, or its `file:` URL
-   * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, or was written by a
-   *   newer version of this package. The file is left unchanged, unless it is damaged.
+   * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a
+   *   newer version of this package, has a second hard link, or is missing although its WAL or the copy of a restore
+   *   exists. The file is left unchanged, unless it is damaged.
    * @throws {Error} if the file's folder does not exist, if this version of SQLite can corrupt the file, or if the
    *   commit thread cannot be started.
    */

@@ -69,7 +69,7 @@ export class User {
     return this.send(`DELETE /plants/${id}`);
   }
 
-  /** Records ids of plants that {@link cleanUp} must delete. The ids must be unique to this run. */
+  /** Records ids that {@link cleanUp} deletes, even if the user had plants with these ids before the run. */
   track(...ids: readonly bigint[]): void {
     // A faulty server might round ids to doubles in bodies but not in paths, so the rounded ids are recorded, too.
     for (const id of ids) this.#ids.add(id).add(BigInt(Number(id)));

@@ -6,7 +6,7 @@ export interface TestRequest {
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** A request, and the complete response to it. */
+/** A request, and the response to it if the server sent a complete one. */
 export interface Exchange {
   readonly request: TestRequest;
   /** 0 if the server did not send a complete response. */

@@ -115,7 +115,7 @@ export async function createPlant(client: Client, user: User = client.a): Promis
   return plant;
 }
 
-/** Creates the plants that a test requires, as user A, with these ids and with new names. */
+/** Creates plants with these ids and new names as user A. Throws an `Unexpected` error if this fails. */
 export async function createAt(client: Client, ...ids: readonly bigint[]): Promise<NewPlant[]> {
   const plants = ids.map((id) => client.newPlant(id));
   await mustCreate(client.a, ...plants);

@@ -21,8 +21,8 @@ export function checkLinearizable(operations: readonly Operation[], maxStates: n
   const visited = new Set<string>();
 
   /**
-   * Records a point that the search has reached. Returns `false` if the search must not continue, because it has
-   * already visited this point or has visited too many states.
+   * Records a pair of `done` and `state`. Returns `false` if the search must not continue from this pair, because it
+   * has already visited the pair or has visited more than `maxStates` pairs.
    */
   function visit(done: bigint, state: State): boolean {
     const plants = Array.from(state, ([id, name]) => `${id} ${name}`).toSorted();
@@ -33,8 +33,8 @@ export function checkLinearizable(operations: readonly Operation[], maxStates: n
   }
 
   /**
-   * Tries to extend a sequence of operations, which leads to `state`, until it includes all operations. The bit set
-   * `done` marks the operations that the sequence already includes.
+   * Returns whether a sequence of operations that leads to `state` can be extended until it includes every operation
+   * that has a response. The bit set `done` marks the operations that the sequence already includes.
    */
   function canComplete(done: bigint, state: State): boolean {
     const all = operations.map((operation, index) => ({ operation, bit: 1n << BigInt(index) }));

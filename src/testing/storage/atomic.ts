@@ -31,7 +31,8 @@ async function expectOneStateDuring(
   for (let turn = 0; running.size > 0; turn++) {
     for (const storage of storages) expectOneState(await storage.list('ada', everything), states, rule);
     const [state, ...others] = states;
-    // A scan can show plants from before and after a commit that succeeds.
+    // Scans are checked only during a commit that must fail. During a commit that succeeds, a scan can return plants
+    // from before and after it.
     if (state !== undefined && others.length === 0) {
       for (const storage of storages) await expectScan(storage, state, rule);
     }

@@ -41,7 +41,7 @@ const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
     ]),
 };
 
-/** Cases that random calls rarely reach. */
+/** Tests cases that the random calls of `testHistories` rarely reach. */
 export function testCases(options: StorageAdapterTestOptions): void {
   for (const [title, plants] of Object.entries(batches)) {
     test(options, title, async (session) => {

@@ -18,7 +18,6 @@ async function expectNoAccess(c: Client, user: User): Promise<void> {
   await expectNoWrite(c, user, 401);
 }
 
-/** The rules of RFC 6750. */
 export const authenticationChecks: Checks = {
   'auth-missing MUST respond to every operation without credentials with 401, and change nothing': async (c) => {
     await expectNoAccess(c, c.anonymous);

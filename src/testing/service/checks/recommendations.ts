@@ -2,7 +2,7 @@ import { createPlant, expect, fieldsOf, headerOf, expectJson, expectStatus } fro
 import type { Checks } from '../expect.ts';
 import { failures } from './failures.ts';
 
-/** Tests of rules that are recommendations. Their failure does not fail the run. */
+/** Tests of recommendations (SHOULD). A failed test does not fail the run. */
 export const recommendations: Checks = {
   'auth-missing-no-error SHOULD NOT send an error code if there are no credentials [RFC 6750 §3.1]': async (c) => {
     const sent = await expectStatus(c.anonymous.list(), 401);
