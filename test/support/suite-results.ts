@@ -1,9 +1,7 @@
+import { run } from 'node:test';
+import type { TestEvent } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
-import { plainEnvironment, runProgram } from './run-program.ts';
 import { tsx } from './sources.ts';
-import { resultMark } from './suite-reporter.ts';
-
-const reporter = new URL('suite-reporter.ts', import.meta.url).href;
 
 /** The result of one test of a suite. */
 export interface SuiteResult {
@@ -23,10 +21,24 @@ export interface SuiteRun {
 
 /** Runs a file that registers tests, in a process of its own. Runs only the tests whose names match a pattern. */
 export async function runSuites(file: URL, patterns: readonly string[], timeoutMs = 120_000): Promise<SuiteRun> {
-  const names = patterns.map((pattern) => `--test-name-pattern=${pattern}`);
-  const args = ['--import', tsx, `--test-reporter=${reporter}`, ...names, fileURLToPath(file)];
-  const { stdout, stderr } = await runProgram(process.execPath, args, { env: plainEnvironment(), timeoutMs });
-  const lines = stdout.split('\n').filter((line) => line.startsWith(resultMark));
-  const results = lines.map((line) => JSON.parse(line.slice(resultMark.length)) as SuiteResult);
-  return { results, output: stdout + stderr };
+  // With this variable, run() runs nothing.
+  delete process.env['NODE_TEST_CONTEXT'];
+  const names: string[] = [];
+  const results: SuiteResult[] = [];
+  let output = '';
+  const options = { testNamePatterns: [...patterns], execArgv: ['--import', tsx], timeout: timeoutMs };
+  for await (const { type, data } of run({ files: [fileURLToPath(file)], ...options }) as AsyncIterable<TestEvent>) {
+    if (type === 'test:stdout' || type === 'test:stderr') output += data.message;
+    if (type === 'test:start') names[data.nesting] = data.name;
+    if (type !== 'test:pass' && type !== 'test:fail') continue;
+    const { name, nesting, skip, todo } = data;
+    const error = type === 'test:fail' ? data.details.error : undefined;
+    const cause = error?.cause ?? error;
+    const failure = cause instanceof Error ? cause.message : error && String(cause);
+    const reason = skip ?? todo;
+    const skipped = reason === undefined ? undefined : String(reason);
+    if (data.details.type === 'suite') output += failure ?? '';
+    else results.push({ suite: names.slice(0, nesting).join('.'), test: name, failure, skipped });
+  }
+  return { results, output };
 }
