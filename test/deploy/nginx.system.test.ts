@@ -18,11 +18,6 @@ import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Returns whether nginx and openssl are installed. If one of them is missing, the test is skipped with the reason. */
-function hasNginx(t: TestContext): boolean {
-  return hasProgram(t, 'nginx') && hasProgram(t, 'openssl');
-}
-
 interface Ports {
   readonly http: number;
   readonly https: number;
@@ -94,7 +89,7 @@ async function call(
 
 describe('deploy/nginx', () => {
   it('passes plant-store check over HTTP/2 and TLS under a prefix, serves --docs, and logs no secrets', async (t) => {
-    if (!hasNginx(t)) return;
+    if (!hasProgram(t, 'nginx') || !hasProgram(t, 'openssl')) return;
     const cwd = await temporaryFolder(t);
     const issue = (user: string, scopes?: Scope[]): string =>
       issueToken(join(cwd, 'tokens.json'), { user, ...(scopes && { scopes }) }).token;
@@ -141,7 +136,7 @@ describe('deploy/nginx', () => {
   });
 
   it('responds as the server does if nginx rejects a request, and forwards every request that the server accepts', async (t) => {
-    if (!hasNginx(t)) return;
+    if (!hasProgram(t, 'nginx') || !hasProgram(t, 'openssl')) return;
     const { https, server } = await startBoth(t, await temporaryFolder(t), '');
     const path = '/plants';
     const cases: [error: number, headers: Record<string, string>, body?: string][] = [

@@ -60,17 +60,10 @@ export async function startTokenServer(
 
 /** Sends the header of a request that creates a plant. Resolves when the server waits for `body`. */
 export async function beginCreate(t: HasAfter, { server, token }: TokenServer, body: string): Promise<RawConnection> {
-  const connection = await RawConnection.open(t, server.port);
-  const head = [
-    'POST /plants HTTP/1.1',
-    'Host: localhost',
-    `Authorization: Bearer ${token}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-    // The response 100 Continue shows that the request is in progress.
-    'Expect: 100-continue',
-  ];
-  connection.send(`${head.join('\r\n')}\r\n\r\n`);
+  const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+  // The response 100 Continue shows that the request is in progress.
+  const rest = `Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;
+  const connection = await RawConnection.open(t, server.port, head + rest);
   await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
   return connection;
 }

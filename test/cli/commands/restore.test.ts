@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chown, copyFile, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
+import { chown, copyFile, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -125,7 +125,7 @@ describe('plant-store restore', () => {
     });
   }
 
-  it('refuses to replace a file in use, the backup itself, and a link that leads nowhere', async (t) => {
+  it('refuses to replace a file in use and the backup itself', async (t) => {
     const { cwd, create, call } = await startTokenServer(t, []);
     await create(1);
     await createAll(join(cwd, 'backup.db'), rowOfPlants('ada', 3));
@@ -134,10 +134,6 @@ describe('plant-store restore', () => {
     assert.equal(code, 1);
     assert.match(stderr, /plants\.db is in use/);
     assert.equal((await callCommand(['restore', 'plants.db'], { cwd })).code, 2);
-    await symlink('none/plants.db', join(cwd, 'dangling'));
-    assert.equal((await callCommand([...restore, '--storage', 'sqlite:dangling'], { cwd })).code, 1);
-    assert.equal(await readlink(join(cwd, 'dangling')), 'none/plants.db');
-    await rm(join(cwd, 'dangling'));
     assert.deepEqual(await readdir(cwd), files);
     assert.equal((await create(2)).status, 200);
     assert.equal(((await call('GET', '/plants')).json as unknown[]).length, 2);
