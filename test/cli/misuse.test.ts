@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { callCommand } from '../support/call-command.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -52,16 +52,14 @@ const misuses: [args: string, keyword: string][] = [
   ['token revoke', 'ID'],
 ];
 
-describe('plant-store, with invalid arguments,', () => {
-  it('exits with 2, prints one sentence without secrets, and creates no files', async (t) => {
-    const cwd = await temporaryFolder(t);
-    for (const [args, keyword] of misuses) {
-      const { code, stdout, stderr } = await callCommand(args.split(' '), { cwd });
-      assert.deepEqual([code, stdout], [2, ''], args);
-      assert.match(stderr, /^plant-store: [^\n]*\.\n$/);
-      assert.ok(stderr.includes(keyword), `${args}: ${stderr}`);
-      assert.ok(!stderr.includes('sesame'), stderr);
-    }
-    assert.deepEqual(await readdir(cwd), []);
-  });
+it('plant-store with invalid arguments › exits with 2, prints one sentence without secrets, and creates no files', async (t) => {
+  const cwd = await temporaryFolder(t);
+  for (const [args, keyword] of misuses) {
+    const { code, stdout, stderr } = await callCommand(args.split(' '), { cwd });
+    assert.deepEqual([code, stdout], [2, ''], args);
+    assert.match(stderr, /^plant-store: [^\n]*\.\n$/);
+    assert.ok(stderr.includes(keyword), `${args}: ${stderr}`);
+    assert.ok(!stderr.includes('sesame'), stderr);
+  }
+  assert.deepEqual(await readdir(cwd), []);
 });

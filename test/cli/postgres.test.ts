@@ -47,23 +47,21 @@ describe('openStorage, with a connection string', () => {
   });
 });
 
-describe('statements that are abandoned after query_timeout', () => {
-  it('leave no backends behind if they wait for a lock', async (t) => {
-    const url = await cluster.makeDatabase();
-    const storage = await openStorage(locate(`${url}?application_name=garden&max=2&query_timeout=500`));
-    t.after(() => storage.close());
-    await storage.commit([create(1)]);
-    const busy = new Client({ connectionString: url });
-    await busy.connect();
-    t.after(() => busy.end());
-    await busy.query('BEGIN; LOCK TABLE plants');
-    for (let n = 0; n < 6; n++) await assert.rejects(storage.commit([create(2)]), /timeout/);
-    const backends = await cluster.query("SELECT FROM pg_stat_activity WHERE application_name = 'garden'");
-    // The backend of a closed connection may exist for a moment longer.
-    assert.ok(backends.length <= 4, `${backends.length} backends`);
-    await busy.query('COMMIT');
-    assert.equal((await storage.list('ada', everything)).plants[0]?.id, 1n);
-  });
+it('statements that are abandoned after query_timeout › leave no backends behind if they wait for a lock', async (t) => {
+  const url = await cluster.makeDatabase();
+  const storage = await openStorage(locate(`${url}?application_name=garden&max=2&query_timeout=500`));
+  t.after(() => storage.close());
+  await storage.commit([create(1)]);
+  const busy = new Client({ connectionString: url });
+  await busy.connect();
+  t.after(() => busy.end());
+  await busy.query('BEGIN; LOCK TABLE plants');
+  for (let n = 0; n < 6; n++) await assert.rejects(storage.commit([create(2)]), /timeout/);
+  const backends = await cluster.query("SELECT FROM pg_stat_activity WHERE application_name = 'garden'");
+  // The backend of a closed connection may exist for a moment longer.
+  assert.ok(backends.length <= 4, `${backends.length} backends`);
+  await busy.query('COMMIT');
+  assert.equal((await storage.list('ada', everything)).plants[0]?.id, 1n);
 });
 
 describe('PostgreSQL table of a command', () => {

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { pack } from '../package/pack.ts';
 import { callService } from '../support/call.ts';
@@ -152,35 +152,33 @@ async function startContainer(
   return { ...server, adminUrl: `http://127.0.0.1:${adminPort}`, exitCode };
 }
 
-describe('deploy/container/Containerfile', () => {
-  it('builds an image whose container keeps its data in a volume and stops gracefully', async (t) => {
-    const podman = await startPodman(t);
-    const image = podman && (await buildImage(t, podman));
-    if (podman === undefined || image === undefined) return;
+it('deploy/container/Containerfile › builds an image whose container keeps its data in a volume and stops gracefully', async (t) => {
+  const podman = await startPodman(t);
+  const image = podman && (await buildImage(t, podman));
+  if (podman === undefined || image === undefined) return;
 
-    const first = await startContainer(t, podman, image, 'first');
-    const readToken = ['node', '--print', 'fs.readFileSync("first-token.txt", "utf8").trim()'];
-    const token = (await podman.run('exec', 'first', ...readToken)).trim();
-    const created = await callService(first.url, 'POST', '/plants', { token, body: '{"id":1,"name":"Fern"}' });
-    assert.equal(created.status, 200);
-    const listed = await callService(first.url, 'GET', '/plants', { token });
-    assert.deepEqual(listed.json, [{ name: 'Fern' }]);
-    await eventuallyEqual(async () => (await fetch(`${first.adminUrl}/ready`)).status, 200);
-    await podman.run('healthcheck', 'run', 'first');
-    const idsAndModes = 'fs.readdirSync(".").map((name) => [fs.statSync(name).uid, fs.statSync(name).mode & 0o77])';
-    const inside = `JSON.stringify([process.getuid(), process.getgid(), ...${idsAndModes}.flat()])`;
-    const [uid, gid, ...files] = JSON.parse(await podman.run('exec', 'first', 'node', '--print', inside)) as number[];
-    assert.deepEqual([uid, gid], [1000, 1000]);
-    assert.deepEqual([...new Set(files)].sort(), [0, 1000]);
+  const first = await startContainer(t, podman, image, 'first');
+  const readToken = ['node', '--print', 'fs.readFileSync("first-token.txt", "utf8").trim()'];
+  const token = (await podman.run('exec', 'first', ...readToken)).trim();
+  const created = await callService(first.url, 'POST', '/plants', { token, body: '{"id":1,"name":"Fern"}' });
+  assert.equal(created.status, 200);
+  const listed = await callService(first.url, 'GET', '/plants', { token });
+  assert.deepEqual(listed.json, [{ name: 'Fern' }]);
+  await eventuallyEqual(async () => (await fetch(`${first.adminUrl}/ready`)).status, 200);
+  await podman.run('healthcheck', 'run', 'first');
+  const idsAndModes = 'fs.readdirSync(".").map((name) => [fs.statSync(name).uid, fs.statSync(name).mode & 0o77])';
+  const inside = `JSON.stringify([process.getuid(), process.getgid(), ...${idsAndModes}.flat()])`;
+  const [uid, gid, ...files] = JSON.parse(await podman.run('exec', 'first', 'node', '--print', inside)) as number[];
+  assert.deepEqual([uid, gid], [1000, 1000]);
+  assert.deepEqual([...new Set(files)].sort(), [0, 1000]);
 
-    await podman.run('exec', 'first', 'plant-store', 'backup', 'copy.db');
+  await podman.run('exec', 'first', 'plant-store', 'backup', 'copy.db');
 
-    // Podman sends SIGTERM, and SIGKILL 10 seconds later. After SIGKILL, the exit code would be 137.
-    await podman.run('stop', 'first');
-    assert.equal(await first.exitCode, 0, first.stderr());
-    await podman.run('rm', 'first');
+  // Podman sends SIGTERM, and SIGKILL 10 seconds later. After SIGKILL, the exit code would be 137.
+  await podman.run('stop', 'first');
+  assert.equal(await first.exitCode, 0, first.stderr());
+  await podman.run('rm', 'first');
 
-    const second = await startContainer(t, podman, image, 'second');
-    assert.deepEqual((await callService(second.url, 'GET', '/plants', { token })).json, [{ name: 'Fern' }]);
-  });
+  const second = await startContainer(t, podman, image, 'second');
+  assert.deepEqual((await callService(second.url, 'GET', '/plants', { token })).json, [{ name: 'Fern' }]);
 });

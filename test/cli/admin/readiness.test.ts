@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { Readiness } from '../../../src/cli/admin/readiness.ts';
 import { Log } from '../../../src/cli/output/log.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { heldStorage } from '../../support/held-storage.ts';
 
-describe('Readiness', () => {
-  it('runs at most one check at a time, waits a second for its result, and can be stopped', async (t) => {
-    const { storage, release } = heldStorage();
-    const commits = t.mock.method(storage, 'commit').mock;
-    const readiness = new Readiness(storage, new Log({ format: 'json', level: 'error' }));
-    // Keeps the process running, because the timers of a Readiness do not.
-    const running = setInterval(() => undefined, 1000);
-    t.after(() => {
-      clearInterval(running);
-    });
-    assert.deepEqual(await Promise.all([readiness.works(), readiness.works()]), [false, false]);
-    assert.equal(commits.callCount(), 1);
-    release();
-    await eventuallyEqual(() => readiness.works(), true);
-    readiness.stop();
-    assert.equal(await readiness.works(), undefined);
+it('Readiness › runs at most one check at a time, waits a second for its result, and can be stopped', async (t) => {
+  const { storage, release } = heldStorage();
+  const commits = t.mock.method(storage, 'commit').mock;
+  const readiness = new Readiness(storage, new Log({ format: 'json', level: 'error' }));
+  // Keeps the process running, because the timers of a Readiness do not.
+  const running = setInterval(() => undefined, 1000);
+  t.after(() => {
+    clearInterval(running);
   });
+  assert.deepEqual(await Promise.all([readiness.works(), readiness.works()]), [false, false]);
+  assert.equal(commits.callCount(), 1);
+  release();
+  await eventuallyEqual(() => readiness.works(), true);
+  readiness.stop();
+  assert.equal(await readiness.works(), undefined);
 });

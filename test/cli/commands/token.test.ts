@@ -66,45 +66,39 @@ describe('plant-store token create', () => {
   });
 });
 
-describe('plant-store token list', () => {
-  it('prints no secrets, marks expired tokens, and escapes control characters', async (t) => {
-    const { path, token } = await openDesk(t);
-    const created = await token('create', 'ada');
-    const [ada] = readTokenFile(path);
-    const record = { id: 'tk_\u202e1', user: 'a\ntk_forged \u001b[31mred', createdAt: '2026-01-01T00:00:00.000Z' };
-    const sha256 = 'ab'.repeat(32);
-    const records = [ada, { ...record, sha256, scopes: ['plants:read'], expiresAt: '2026-01-02T00:00:00.000Z' }];
-    await writeFile(path, JSON.stringify({ version: 1, tokens: records }));
-    const { stdout } = await token('list');
-    const [, first = '', second = '', ...others] = stdout.split('\n');
-    assert.match(first, /^tk_\w{10} +ada +plants:read,plants:write .* never$/);
-    assert.match(second, /^tk_\\u202e1 +a\\u000atk_forged \\u001b\[31mred +plants:read .* \(expired\)$/);
-    assert.deepEqual(others, ['']);
-    for (const secret of [created.stdout.trimEnd(), sha256]) assert.ok(!stdout.includes(secret));
-  });
+it('plant-store token list › prints no secrets, marks expired tokens, and escapes control characters', async (t) => {
+  const { path, token } = await openDesk(t);
+  const created = await token('create', 'ada');
+  const [ada] = readTokenFile(path);
+  const record = { id: 'tk_\u202e1', user: 'a\ntk_forged \u001b[31mred', createdAt: '2026-01-01T00:00:00.000Z' };
+  const sha256 = 'ab'.repeat(32);
+  const records = [ada, { ...record, sha256, scopes: ['plants:read'], expiresAt: '2026-01-02T00:00:00.000Z' }];
+  await writeFile(path, JSON.stringify({ version: 1, tokens: records }));
+  const { stdout } = await token('list');
+  const [, first = '', second = '', ...others] = stdout.split('\n');
+  assert.match(first, /^tk_\w{10} +ada +plants:read,plants:write .* never$/);
+  assert.match(second, /^tk_\\u202e1 +a\\u000atk_forged \\u001b\[31mred +plants:read .* \(expired\)$/);
+  assert.deepEqual(others, ['']);
+  for (const secret of [created.stdout.trimEnd(), sha256]) assert.ok(!stdout.includes(secret));
 });
 
-describe('plant-store token revoke', () => {
-  it('removes the token with the given value, and never prints the value', async (t) => {
-    const { path, token } = await openDesk(t);
-    const value = (await token('create', 'ada')).stdout.trimEnd();
-    for (const code of [0, 1]) {
-      const revoked = await token('revoke', value);
-      assert.equal(revoked.code, code);
-      assert.ok(!revoked.stderr.includes(value), revoked.stderr);
-      assert.deepEqual(readTokenFile(path), []);
-    }
-  });
+it('plant-store token revoke › removes the token with the given value, and never prints the value', async (t) => {
+  const { path, token } = await openDesk(t);
+  const value = (await token('create', 'ada')).stdout.trimEnd();
+  for (const code of [0, 1]) {
+    const revoked = await token('revoke', value);
+    assert.equal(revoked.code, code);
+    assert.ok(!revoked.stderr.includes(value), revoked.stderr);
+    assert.deepEqual(readTokenFile(path), []);
+  }
 });
 
-describe('tokens file of plant-store token', () => {
-  it('must exist unless a token is created', async (t) => {
-    const { cwd, token } = await openDesk(t);
-    for (const args of [['list'], ['revoke', 'tk_0'], ['create', 'ada', '--tokens', 'deep/tokens.json']]) {
-      const { code, stderr } = await token(...args);
-      assert.equal(code, 1);
-      assert.match(stderr, /There is no (?:tokens file|folder) /);
-    }
-    assert.deepEqual(await readdir(cwd), []);
-  });
+it('plant-store token › requires a tokens file, except for create, and an existing folder', async (t) => {
+  const { cwd, token } = await openDesk(t);
+  for (const args of [['list'], ['revoke', 'tk_0'], ['create', 'ada', '--tokens', 'deep/tokens.json']]) {
+    const { code, stderr } = await token(...args);
+    assert.equal(code, 1);
+    assert.match(stderr, /There is no (?:tokens file|folder) /);
+  }
+  assert.deepEqual(await readdir(cwd), []);
 });

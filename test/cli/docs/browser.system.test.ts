@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { chromium } from 'playwright-core';
 import type { Locator, Page } from 'playwright-core';
@@ -56,8 +56,10 @@ async function execute(operation: Locator, field?: { selector: string; text: str
   return [status.trim(), (await body.count()) === 0 ? '' : (await body.first().innerText()).replaceAll(/\s/g, '')];
 }
 
-describe('the page of serve --docs in Chromium', { timeout: 120_000 }, () => {
-  it('creates, lists and deletes a plant under a prefix', async (t) => {
+it(
+  'page of serve --docs in Chromium › creates, lists and deletes a plant under a prefix',
+  { timeout: 120_000 },
+  async (t) => {
     const url = `http://127.0.0.1:${await startDocsService(t, { basePath: '/garden' })}/garden`;
     const observed = await openPage(t, `${url}/docs`);
     if (observed === undefined) return;
@@ -84,5 +86,5 @@ describe('the page of serve --docs in Chromium', { timeout: 120_000 }, () => {
       requests.filter((request) => !request.includes(` ${url}/`)),
       [],
     );
-  });
-});
+  },
+);

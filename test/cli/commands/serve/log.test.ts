@@ -98,23 +98,21 @@ const linesWith = (token: string): string[] => [
   `GET sesame://${token}/plants HTTP/1.1`,
 ];
 
-describe('log of plant-store serve, for requests with secrets', () => {
-  it('contains the requests and a warning about a tokens file that other users can read, but no secrets', async (t) => {
-    const { tokens, server, token, call, log } = await startTokenServer(t, memory);
-    for (const line of linesWith(token)) {
-      const connection = await RawConnection.open(t, server.port);
-      connection.send(`${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-      await connection.untilClosed();
-    }
-    await chmod(tokens, 0o644);
-    await eventually(async () => {
-      assert.equal((await call('GET', '/plants')).status, 200);
-      assert.ok(log().some(({ level, message }) => level === 'error' && String(message).includes('chmod 600')));
-    });
-    assert.equal(await server.stop(), 0);
-    for (const message of ['request', 'refused']) assert.ok(log().some((line) => line['message'] === message));
-    for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) {
-      assert.ok(!server.stderr().includes(secret), server.stderr());
-    }
+it('log of plant-store serve › contains requests and a warning about a readable tokens file, but no secrets', async (t) => {
+  const { tokens, server, token, call, log } = await startTokenServer(t, memory);
+  for (const line of linesWith(token)) {
+    const connection = await RawConnection.open(t, server.port);
+    connection.send(`${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    await connection.untilClosed();
+  }
+  await chmod(tokens, 0o644);
+  await eventually(async () => {
+    assert.equal((await call('GET', '/plants')).status, 200);
+    assert.ok(log().some(({ level, message }) => level === 'error' && String(message).includes('chmod 600')));
   });
+  assert.equal(await server.stop(), 0);
+  for (const message of ['request', 'refused']) assert.ok(log().some((line) => line['message'] === message));
+  for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) {
+    assert.ok(!server.stderr().includes(secret), server.stderr());
+  }
 });
