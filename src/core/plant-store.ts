@@ -43,8 +43,6 @@ interface Cursor {
   left: number;
 }
 
-const maxBatchWrites = 1000;
-
 /**
  * Stores users' plants in a {@link StorageAdapter}. A store validates every input and commits concurrent writes
  * together. To change its behavior, wrap it: subclasses are not supported.
@@ -73,7 +71,7 @@ export class PlantStore {
     checkIntegerOption('maxPendingWrites', maxPendingWrites, 1);
     checkIntegerOption('maxCacheBytes', maxCacheBytes, 0);
     this.#storage = storage;
-    this.#writes = new WriteQueue((writes) => this.#commit(writes), { maxPendingWrites, maxBatchWrites });
+    this.#writes = new WriteQueue((writes) => this.#commit(writes), maxPendingWrites);
     if (storage.dataVersion !== undefined && maxCacheBytes > 0) {
       this.#cache = new PageCache(maxCacheBytes / 2, storage.dataVersion.bind(storage));
     }

@@ -5,11 +5,7 @@ import type { Write } from './storage-adapter.ts';
 import { callerContext, traceCommit } from './trace.ts';
 import type { CallerContext } from './trace.ts';
 
-export interface WriteQueueOptions {
-  /** Further writes are rejected with `saturated`. */
-  readonly maxPendingWrites: number;
-  readonly maxBatchWrites: number;
-}
+const maxBatchWrites = 1000;
 
 /** How many event loop iterations a batch waits for writes, at most. With 64 clients, 60 writes then share an fsync. */
 const maxWaitTurns = 5;
@@ -32,7 +28,7 @@ interface Entry {
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;
-  readonly #options: WriteQueueOptions;
+  readonly #maxPendingWrites: number;
   #waiting: Entry[] = [];
   #pending = 0;
   /** `undefined` if no writes are pending. */
@@ -43,9 +39,10 @@ export class WriteQueue {
   #endWait: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(commit: (writes: Write[]) => Promise<boolean[]>, options: WriteQueueOptions) {
+  /** If `maxPendingWrites` writes are pending, further writes are rejected with `saturated`. */
+  constructor(commit: (writes: Write[]) => Promise<boolean[]>, maxPendingWrites: number) {
     this.#commit = commit;
-    this.#options = options;
+    this.#maxPendingWrites = maxPendingWrites;
   }
 
   get length(): number {
@@ -56,7 +53,7 @@ export class WriteQueue {
   add(write: Write): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new PlantStoreError('closed');
-      if (this.#pending >= this.#options.maxPendingWrites) throw new PlantStoreError('saturated');
+      if (this.#pending >= this.#maxPendingWrites) throw new PlantStoreError('saturated');
       this.#pending++;
       this.#waiting.push({ write, resolve, reject, context: callerContext() });
       const isAlone = this.#arrivals.add();
@@ -105,7 +102,7 @@ export class WriteQueue {
 
   /** Waits until `start` calls its callback, or until `enough` writes are waiting or a batch is full. */
   async #wait(enough: number, start: (end: () => void) => unknown): Promise<void> {
-    this.#enough = Math.min(enough, this.#options.maxBatchWrites);
+    this.#enough = Math.min(enough, maxBatchWrites);
     await new Promise<void>((resolve) => {
       this.#endWait = resolve;
       if (this.#waiting.length >= this.#enough) resolve();
@@ -135,7 +132,7 @@ export class WriteQueue {
       const { user } = entry.write;
       const id = idOf(entry.write);
       const ids = idsByUser.get(user);
-      if (batch.length === this.#options.maxBatchWrites || ids?.has(id) === true) return true;
+      if (batch.length === maxBatchWrites || ids?.has(id) === true) return true;
       if (ids === undefined) idsByUser.set(user, new Set([id]));
       else ids.add(id);
       batch.push(entry);
