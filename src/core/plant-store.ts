@@ -94,7 +94,7 @@ export class PlantStore {
    */
   async createPlant(user: string, newPlant: NewPlant): Promise<Plant> {
     checkUser(user);
-    const plant = parseNewPlant(newPlant, notInt64('id'));
+    const plant = parseNewPlant(newPlant);
     const isNew = await this.#writes.add({ kind: 'create', user, plant });
     if (!isNew) throw new PlantStoreError('id_taken');
     return plant;

@@ -41,29 +41,25 @@ export function plantsJson(plants: readonly PlantFields[]): string {
 export const maxLimit = 2_147_483_647;
 
 /** Checks a value, such as parsed JSON. Ignores unknown fields. Throws `invalid_plant` if the value is invalid. */
-export function parseNewPlant(
-  input: unknown,
-  idMessage = 'id must be a number with an integral value from -2^63 to 2^63-1.',
-): Plant {
+export function parseNewPlant(input: unknown): Plant {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw invalid('A NewPlant is an object with id, name and, optionally, tag.');
   }
   const { id, name, tag } = input as Record<string, unknown>;
-  const plant: Plant = { id: parseId(id, idMessage), name: parseString('name', name) };
+  const plant: Plant = { id: parseId(id), name: parseString('name', name) };
   if (tag !== undefined) plant.tag = parseString('tag', tag);
   return plant;
 }
 
-function parseId(input: unknown, message: string): PlantId {
+function parseId(input: unknown): PlantId {
   if (input === undefined) throw invalid('id is required.');
   const id = toInt64(input);
-  if (id === undefined) throw invalid(message);
+  if (id === undefined) throw invalid(notInt64('id'));
   return id;
 }
 
-/** Returns the error message for a JavaScript value that is not an int64. */
 export function notInt64(name: string): string {
-  return `${name} must be a bigint from -2^63 to 2^63-1 or a safe integer.`;
+  return `${name} must be an integer from -2^63 to 2^63-1. Beyond 2^53-1, JavaScript needs a bigint.`;
 }
 
 function parseString(field: string, input: unknown): string {

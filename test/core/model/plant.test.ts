@@ -27,7 +27,7 @@ describe('parseNewPlant', () => {
       ['id is required.', [{ name: 'Fern' }]],
       ['name is required.', [{ id: 1 }]],
       [
-        'id must be a number with an integral value from -2^63 to 2^63-1.',
+        'id must be an integer from -2^63 to 2^63-1. Beyond 2^53-1, JavaScript needs a bigint.',
         idsOutOfRange.map((id) => ({ id, name: '' })),
       ],
       ...['name', 'tag'].flatMap((field): [string, unknown[]][] => [
