@@ -1,5 +1,5 @@
-import { errorTable } from '../core/model/errors.ts';
-import type { ErrorCode, PlantStoreError } from '../core/model/errors.ts';
+import { errorTable, PlantStoreError } from '../core/model/errors.ts';
+import type { ErrorCode } from '../core/model/errors.ts';
 
 /** Each front adapts its own requests to this interface. */
 export interface ServiceRequest {
@@ -46,18 +46,10 @@ export interface Sent {
   readonly error?: unknown;
 }
 
-/** An error that occurs only over HTTP, such as a missing token. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError';
-  readonly code: ErrorCode;
+/** An error that the service itself finds, such as a missing token. The class tells it from errors of `authenticate`. */
+export class HttpError extends PlantStoreError {}
 
-  constructor(code: ErrorCode, message: string = errorTable[code].message, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
-export function errorBody({ code, message }: PlantStoreError | HttpError): string {
+export function errorBody({ code, message }: PlantStoreError): string {
   return JSON.stringify({ error: errorTable[code].number, message });
 }
 

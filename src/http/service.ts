@@ -119,9 +119,7 @@ export function createService(owner: string, store: PlantStore, options: Service
     const known = isOurs || error instanceof HttpError ? error : new HttpError('internal');
     const { code } = known;
     const { status } = errorTable[code];
-    if (status >= 500 && code !== 'saturated' && code !== 'closed') {
-      report(call, error instanceof HttpError ? error.cause : error);
-    }
+    if (status >= 500 && code !== 'saturated' && code !== 'closed') report(call, error);
     const headers = [...challenge(code, call.operation?.scope)];
     if (code === 'method_not_allowed') headers.push('Allow', call.target.route?.allow ?? '');
     if (status === 503) headers.push('Retry-After', `${retryAfterSeconds}`);
