@@ -2,22 +2,10 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-/**
- * Starts a server and resolves with its URL. `prefix` is the prefix of the flags `--host` and `--port` in the message
- * of the error that is thrown if the server cannot listen on this address.
- */
-export async function listen(server: Server, { host, port }: Address, prefix: '' | 'admin-' = ''): Promise<string> {
+/** Starts a server and resolves with its URL. */
+export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
   server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    throw new Error(`Cannot listen: choose another --${prefix}port or --${prefix}host`, { cause: error });
-  }
+  await once(server, 'listening');
   const { port: listening } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${listening}`;
 }

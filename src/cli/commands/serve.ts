@@ -137,7 +137,7 @@ export async function run(args: string[]): Promise<number> {
   try {
     logEvents(server, log);
     const url = await listen(server, config.address);
-    const adminUrl = adminServer && config.admin && (await listen(adminServer, config.admin, 'admin-'));
+    const adminUrl = adminServer && config.admin && (await listen(adminServer, config.admin));
     // The token is issued only after the server has started to listen. Otherwise, a failed startup, for example because
     // the port is in use, would leave behind a token that was never shown.
     const first = tokens.issueFirst(reachableUrl(url));

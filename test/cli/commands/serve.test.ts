@@ -53,11 +53,10 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
     const port = await occupyPort(t);
     for (const [args, keyword] of [
-      [`--port ${port}`, 'EADDRINUSE'],
       // An open admin port does not keep the process running.
-      [`--port ${port} --admin-port 0`, '--port'],
-      [`--port 0 --admin-port ${port}`, '--admin-port'],
-      ['--port 0 --host 192.0.2.1', '--host'],
+      [`--port ${port} --admin-port 0`, `EADDRINUSE: address already in use 127.0.0.1:${port}`],
+      [`--port 0 --admin-port ${port}`, `EADDRINUSE: address already in use 127.0.0.1:${port}`],
+      ['--port 0 --host 192.0.2.1', '192.0.2.1'],
       ['--port 0 --host nowhere.invalid', 'nowhere.invalid'],
       ['--port 0 --tokens bad.json', 'bad.json cannot be used'],
     ] as const) {
