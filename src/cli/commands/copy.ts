@@ -1,5 +1,5 @@
 import { addPlants } from '../../transfer/add-plants.ts';
-import { parseCommandLine, UsageError } from '../command.ts';
+import { parseCommandLine } from '../command.ts';
 import { interruptible, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 import { parseStorage, withSource, withTarget } from '../storage.ts';
@@ -19,7 +19,8 @@ Options:
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { from: { type: 'string' }, to: { type: 'string' } });
-  const [from, to] = [parse('--from', values.from), parse('--to', values.to)];
+  const from = parseStorage({ text: values.from ?? '', source: '--from' }, ['sqlite', 'postgres']);
+  const to = parseStorage({ text: values.to ?? '', source: '--to' }, ['sqlite', 'postgres']);
   return interruptible((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {
@@ -29,9 +30,4 @@ export async function run(args: string[]): Promise<number> {
       }),
     ),
   );
-}
-
-function parse(source: string, text: string | undefined): ReturnType<typeof parseStorage<'sqlite' | 'postgres'>> {
-  if (!text) throw new UsageError(`copy requires ${source} STORAGE, such as ${source} sqlite:plants.db.`);
-  return parseStorage({ text, source }, ['sqlite', 'postgres']);
 }
