@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { parseCommandLine } from '../command.ts';
 import { setting, settings } from '../environment.ts';
@@ -34,7 +35,6 @@ export async function run(args: string[]): Promise<number> {
   });
 }
 
-function toLine({ user, plant: { id, name, tag } }: OwnedPlant): string {
-  const ending = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
-  return `{"user":${JSON.stringify(user)},"id":${id},"name":${JSON.stringify(name)}${ending}}\n`;
+function toLine({ user, plant }: OwnedPlant): string {
+  return `{"user":${JSON.stringify(user)},"id":${plant.id},${plantJson(plant).slice(1)}\n`;
 }
