@@ -34,7 +34,7 @@ export interface ListOptions {
   limit?: number | undefined;
 }
 
-const listOptionNames = { after: true, limit: true } as const;
+const listOptionNames = ['after', 'limit'];
 
 interface Cursor {
   readonly user: string;
@@ -65,7 +65,7 @@ export class PlantStore {
 
   /** Does not use the storage yet. If an option is invalid or unknown, throws a TypeError that names the option. */
   constructor(options: PlantStoreOptions) {
-    checkOptionNames('PlantStore', options, { storage: true, maxPendingWrites: true, maxCacheBytes: true });
+    checkOptionNames('PlantStore', options, ['storage', 'maxPendingWrites', 'maxCacheBytes']);
     const { storage, maxPendingWrites = 10_000, maxCacheBytes = 16_777_216 } = options;
     checkAdapter('storage', storage);
     checkIntegerOption('maxPendingWrites', maxPendingWrites, 1);

@@ -45,16 +45,6 @@ export interface FailedRequest {
   readonly path: string;
 }
 
-const optionNames = {
-  authenticate: true,
-  maxBodyBytes: true,
-  maxInFlight: true,
-  basePath: true,
-  corsOrigin: true,
-  trustedProxies: true,
-  onError: true,
-} as const satisfies Record<keyof ServiceOptions, true>;
-
 /** The options of a service, with the defaults filled in. */
 type ParsedOptions = { readonly [Name in keyof ServiceOptions]-?: Exclude<ServiceOptions[Name], undefined> } & {
   readonly corsOrigin: readonly string[];
@@ -63,7 +53,8 @@ type ParsedOptions = { readonly [Name in keyof ServiceOptions]-?: Exclude<Servic
 /** Checks options and fills in the defaults. `owner` is the public function that error messages name. */
 export function parseServiceOptions(owner: string, store: unknown, options: ServiceOptions): ParsedOptions {
   checkMethods('store', 'a PlantStore', store, ['createPlant', 'listPageJson', 'deletePlant']);
-  checkOptionNames(owner, options, optionNames);
+  const names = ['authenticate', 'maxBodyBytes', 'maxInFlight', 'basePath', 'corsOrigin', 'trustedProxies', 'onError'];
+  checkOptionNames(owner, options, names);
   const {
     authenticate,
     maxBodyBytes = 65_536,

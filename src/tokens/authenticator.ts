@@ -29,7 +29,7 @@ export function createTokenFileAuthenticator(
   path: string,
   options: TokenFileOptions = {},
 ): (token: string) => Caller | null {
-  checkOptionNames('createTokenFileAuthenticator', options, { onWarning: true });
+  checkOptionNames('createTokenFileAuthenticator', options, ['onWarning']);
   const { onWarning = printWarning } = options;
   checkFunctionOption('onWarning', onWarning);
   const grants = new TokenGrants(path, guardHook('onWarning', onWarning, printWarning));

@@ -4,8 +4,6 @@ import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { addPlants } from './add-plants.ts';
 import type { CopyCounts, CopyPlantsOptions } from './add-plants.ts';
 
-const optionNames = { onProgress: true, onConflict: true } as const satisfies Record<keyof CopyPlantsOptions, true>;
-
 /**
  * Copies the plants of all users from one storage adapter to another, in constant memory. Never overwrites a plant. If
  * the target already contains a plant with the same user and id, the plant is not copied: it is counted as present if
@@ -28,7 +26,7 @@ export async function copyPlants(
   checkAdapter('from', from);
   checkAdapter('to', to);
   if (from === to) throw new TypeError('from and to must not be the same storage');
-  checkOptionNames('copyPlants', options, optionNames);
+  checkOptionNames('copyPlants', options, ['onProgress', 'onConflict']);
   for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunctionOption(name, value);
   return addPlants(from.scan(), to, options);
 }

@@ -114,7 +114,7 @@ const lingerMs = 100;
  * });
  */
 export async function drainServer(server: Server, options: { readonly graceMs: number }): Promise<void> {
-  checkOptionNames('drainServer', options, { graceMs: true });
+  checkOptionNames('drainServer', options, ['graceMs']);
   const { graceMs } = options;
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));

@@ -48,7 +48,7 @@ export class PostgresStorage implements StorageAdapter {
 
   /** Checks the options. Does not connect to the database. */
   constructor(options: PostgresStorageOptions) {
-    checkOptionNames('PostgresStorage', options, { pool: true, schema: true, table: true, createTable: true });
+    checkOptionNames('PostgresStorage', options, ['pool', 'schema', 'table', 'createTable']);
     const { pool, schema, table = 'plants', createTable = true } = options;
     checkMethods('pool', 'a pool of connections', pool, ['query']);
     checkBooleanOption('createTable', createTable);

@@ -51,7 +51,7 @@ export class SqliteStorage implements StorageAdapter {
    */
   constructor(path: string | URL, options: SqliteStorageOptions = {}) {
     const file = toFile(path);
-    checkOptionNames('SqliteStorage', options, { busyTimeoutMs: true, commitThread: true });
+    checkOptionNames('SqliteStorage', options, ['busyTimeoutMs', 'commitThread']);
     const { busyTimeoutMs = defaultBusyTimeoutMs, commitThread = false } = options;
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
     checkBooleanOption('commitThread', commitThread);

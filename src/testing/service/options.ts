@@ -26,11 +26,9 @@ export interface ServiceTestOptions {
   fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
-const optionNames = { url: true, tokens: true, fetch: true } as const satisfies Record<keyof ServiceTestOptions, true>;
-
 /** @throws {TypeError} if an option is invalid; the message names the option. */
 export function checkOptions(options: ServiceTestOptions): void {
-  checkOptionNames('testService', options, optionNames);
+  checkOptionNames('testService', options, ['url', 'tokens', 'fetch']);
   const { url, tokens, fetch: send = fetch } = options;
   if (typeof url !== 'function') checkUrl(url);
   checkFunctionOption('fetch', send);

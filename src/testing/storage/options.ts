@@ -53,16 +53,9 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
   timeoutMs?: number | undefined;
 }
 
-const optionNames = {
-  createLocation: true,
-  persistent: true,
-  makeWriteFail: true,
-  timeoutMs: true,
-} as const satisfies Record<keyof StorageAdapterTestOptions, true>;
-
 /** @throws {TypeError} if an option is invalid; the message names the option. */
 export function checkOptions(options: StorageAdapterTestOptions): void {
-  checkOptionNames('testStorageAdapter', options, optionNames);
+  checkOptionNames('testStorageAdapter', options, ['createLocation', 'persistent', 'makeWriteFail', 'timeoutMs']);
   checkFunctionOption('createLocation', options.createLocation);
   checkBooleanOption('persistent', options.persistent);
   if ('makeWriteFail' in options) checkFunctionOption('makeWriteFail', options['makeWriteFail' as never]);
