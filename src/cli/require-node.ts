@@ -7,5 +7,5 @@ import { describeNeededNode } from '../storage/sqlite/version.ts';
 const needed = describeNeededNode(process.versions['sqlite']);
 if (needed !== undefined) {
   process.stderr.write(`plant-store needs ${needed}, or in a clone, run \`npm ci\` with install scripts allowed.\n`);
-  process.exit(1);
+  process.exit(2);
 }

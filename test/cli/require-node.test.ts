@@ -16,13 +16,13 @@ function runOn(node: string, sqlite?: string): Promise<Finished> {
 }
 
 describe('require-node', () => {
-  it('exits with 1 and one sentence on unsupported versions of Node.js', async () => {
+  it('exits with 2 and one sentence on unsupported versions of Node.js', async () => {
     for (const [node, sqlite, found] of [
       ['20.20.2', undefined, 'Node.js 20.20.2'],
       ['22.22.2', '3.51.2', 'SQLite 3.51.2'],
     ] as const) {
       const { code, stdout, stderr } = await runOn(node, sqlite);
-      assert.deepEqual([code, stdout], [1, '']);
+      assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, /^plant-store needs Node\.js 22\.22\.3 [^\n]*\n$/);
       assert.ok(stderr.includes(found), stderr);
     }
