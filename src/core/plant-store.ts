@@ -207,9 +207,9 @@ export class PlantStore {
 
   async #commit(writes: Write[]): Promise<boolean[]> {
     try {
-      const outcomes = await this.#storage.commit(writes);
-      if (outcomes.length === writes.length) return outcomes;
-      throw new Error(`The storage adapter returned ${outcomes.length} outcomes for ${writes.length} writes`);
+      const outcomes: unknown = await this.#storage.commit(writes);
+      if (Array.isArray(outcomes) && outcomes.length === writes.length) return outcomes as boolean[];
+      throw new TypeError('commit of the storage adapter must return one boolean for each write');
     } catch (error) {
       throw asStorageError(error);
     } finally {

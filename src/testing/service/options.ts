@@ -32,10 +32,10 @@ export function checkOptions(options: ServiceTestOptions): void {
   const { url, tokens, fetch: send = fetch } = options;
   if (typeof url !== 'function') checkUrl(url);
   checkFunctionOption('fetch', send);
-  const { a, b, readOnly = a } = tokens;
+  const { a, b, readOnly = a }: Partial<ServiceTokens> = { ...tokens };
   // The syntax of a bearer token (RFC 6750 §2.1).
   for (const [name, token] of Object.entries({ a, b, readOnly })) {
-    if (!/^[\w\-.~+/]+=*$/.test(token)) throw new TypeError(`tokens.${name} must be a bearer token`);
+    if (!/^[\w\-.~+/]+=*$/.test(token ?? '')) throw new TypeError(`tokens.${name} must be a bearer token`);
   }
   if (a === b) throw new TypeError('tokens.a and tokens.b must be the tokens of two users');
 }

@@ -59,6 +59,7 @@ describe('testService', () => {
   for (const [options, message] of [
     [{ url: 'plants.example' }, 'The URL must be an address'],
     [{ url: 'http://ada@plants.example' }, 'The URL must be an address'],
+    [{ tokens: undefined }, 'tokens.a must be a bearer token'],
     [{ tokens: { a: 'ada', b: 'b b' } }, 'tokens.b must be a bearer token'],
     [{ tokens: { a: 'ada', b: 'ada' } }, 'tokens.a and tokens.b must be the tokens of two users'],
     [{ fetch: 'fetch' }, 'fetch must be a function'],
