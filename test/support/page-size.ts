@@ -15,7 +15,7 @@ const long = 'x'.repeat(60_000);
 const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?: number }[] = [
   { name: 'ASCII', nameOf: () => 'x'.repeat(30_000) },
   { name: 'control characters, which JSON writes in six bytes', nameOf: () => '\u0001'.repeat(5000) },
-  { name: 'names of 260 control characters', nameOf: () => '\u0001'.repeat(260), count: 500 },
+  { name: 'names of 260 control characters', nameOf: () => '\u0001'.repeat(260), count: 200 },
   { name: 'names of 200 characters of three bytes', nameOf: () => '\u2698'.repeat(200), count: 1000 },
   { name: 'a long name after 40 short ones', nameOf: (n) => (n < 40 ? 'Fern' : long) },
   { name: 'a long name among 100 short ones', nameOf: (n) => (n % 100 === 99 ? long : 'Fern'), count: 1000 },
