@@ -9,35 +9,7 @@ import { describeOnBothFronts } from '../support/service.ts';
 import { sourceUrl } from '../support/sources.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
-const upTo = (count: number): string[] => Array.from({ length: count }, (_, id) => `${id}`);
-
 describeOnBothFronts('GET /plants', (startService) => {
-  it('returns a page with Link for a limit of at most 1000, and otherwise as many plants as limit allows', async (t) => {
-    const service = await startService(t);
-    await createPlants(service.store, 2500);
-    for (const [query, count, next] of [
-      ['', 2500, null],
-      ['?limit=0', 0, null],
-      ['?limit=1000', 1000, 999],
-      ['?limit=1000&after=1499', 1000, null],
-      ['?limit=1001', 1001, null],
-      ['?limit=2500', 2500, null],
-      ['?limit=2147483647', 2500, null],
-      ['?limit=1500&after=2499', 0, null],
-    ] as const) {
-      const answered = await service.call('GET', `/plants${query}`);
-      const first = Number(/after=(\d+)/.exec(query)?.[1] ?? -1) + 1;
-      assert.deepEqual(namesIn(answered), upTo(first + count).slice(first), query);
-      const limit = /limit=\d+/.exec(query)?.[0];
-      const link = next === null ? null : `</plants?${limit}&after=${next}>; rel="next"`;
-      assert.equal(answered.headers.get('link'), link, query);
-      const head = await service.call('HEAD', `/plants${query}`);
-      for (const name of ['link', 'content-length']) {
-        assert.equal(head.headers.get(name), answered.headers.get(name), `${name} for HEAD ${query}`);
-      }
-    }
-  });
-
   it('ends a page before the plant that would make it longer than 256 KiB, and says so in Link', async (t) => {
     const service = await startService(t);
     await createPlants(service.store, 6, '\u{1F33F}'.repeat(16_000));
