@@ -6,7 +6,7 @@ import { createPlants } from '../support/stored-plants.ts';
 describeOnBothFronts('basePath', (start) => {
   it('is the prefix in Link and in the server URL, whether or not the request path contains it', async (t) => {
     // The second base path is itself a route.
-    for (const basePath of ['/garden', '/plants']) {
+    for (const basePath of ['/garden', '/plants', '/~ada/b-c/%7Bd%7D']) {
       const service = await start(t, { basePath });
       await createPlants(service.store, 2);
       const headers = { authorization: 'Bearer ada' };

@@ -1,27 +1,29 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createRequestListener } from '../../../src/http.ts';
+import { createFetchHandler } from '../../../src/fetch.ts';
+import { createPlantServer, createRequestListener } from '../../../src/http.ts';
 import { createTokenFileAuthenticator } from '../../../src/tokens.ts';
-import { issueToken } from '../../../src/tokens/issue.ts';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import type { ListOptions } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
 const pool = { query: () => Promise.resolve({ rows: [], rowCount: 0 }) };
 
-/** Classes and functions that accept an options object. test/http/options.test.ts tests those of plant-store/http. */
+/** Classes and functions that accept an options object. */
 const owners: Readonly<Record<string, (options: never) => unknown>> = {
   PlantStore: (options) => new PlantStore(options),
   SqliteStorage: (options) => new SqliteStorage('never-created.db', options),
   PostgresStorage: (options) => new PostgresStorage(options),
   createTokenFileAuthenticator: (options) => createTokenFileAuthenticator('never-read.json', options),
+  createFetchHandler: (options) => createFetchHandler(store, options),
+  createPlantServer: (options) => createPlantServer(store, options),
+  createRequestListener: (options) => createRequestListener(store, options),
 };
 
 const storage = new MemoryStorage();
+const authenticate = (): null => null;
 const withoutScan = Object.assign(new MemoryStorage(), { scan: undefined });
 type WrongOptions = [owner: string, options: object, message: string | RegExp];
 const wrongOptions: WrongOptions[] = [
@@ -42,13 +44,23 @@ const wrongOptions: WrongOptions[] = [
   ['PostgresStorage', { pool, schema: '' }, /^schema must be/],
   ['PostgresStorage', { pool, createTable: 'no' }, /^createTable must be/],
   ['createTokenFileAuthenticator', { onWarning: 'console.error' }, 'onWarning must be a function'],
+  ['createPlantServer', { authenticate: undefined }, 'authenticate must be a function'],
+  ['createFetchHandler', { authenticate, onError: 'x' }, 'onError must be a function'],
+  ['createRequestListener', { authenticate, maxBodyBytes: 0 }, 'maxBodyBytes must be an integer of 1 or more'],
+  ['createRequestListener', { authenticate, maxInFlight: 0 }, 'maxInFlight must be an integer of 1 or more'],
+  ['createRequestListener', { authenticate, trustedProxies: -1 }, 'trustedProxies must be an integer of 0 or more'],
+  ...['garden', '/garden/', '/', '//garden', '/a b', '/%7', null].map((basePath): WrongOptions => [
+    'createRequestListener',
+    { authenticate, basePath },
+    /^basePath must be a path/,
+  ]),
 ];
 
 describe('options', () => {
   for (const [owner, take] of Object.entries(owners)) {
     it(`of ${owner} are rejected with a TypeError if one is unknown or if they are not an object`, () => {
       for (const name of ['maxBodySize', 'toString', '__proto_']) {
-        const message = new RegExp(`^\\w+ has no option ${name}\\. Its options are \\w+(?:, \\w+)*$`);
+        const message = new RegExp(`^${owner} has no option ${name}\\. Its options are \\w+(?:, \\w+)*$`);
         assert.throws(() => take({ [name]: 1 } as never), { name: 'TypeError', message });
       }
       const required = owner === 'SqliteStorage' || owner === 'createTokenFileAuthenticator' ? [] : [undefined];
@@ -65,25 +77,11 @@ describe('options', () => {
     }
   });
 
-  // The compiler also checks that the types permit `undefined`.
-  it('can be undefined unless they are required', async (t) => {
-    const folder = await temporaryFolder(t);
-    const path = join(folder, 'tokens.json');
-    issueToken(path, { user: 'ada' });
-    const storage = new SqliteStorage(join(folder, 'a.db'), { busyTimeoutMs: undefined, commitThread: undefined });
-    await new PlantStore({ storage, maxPendingWrites: undefined, maxCacheBytes: undefined }).close();
-    new PostgresStorage({ pool, schema: undefined, table: undefined, createTable: undefined });
-    createTokenFileAuthenticator(path, { onWarning: undefined });
-    createRequestListener(store, {
-      authenticate: () => null,
-      maxBodyBytes: undefined,
-      maxInFlight: undefined,
-      basePath: undefined,
-      corsOrigin: undefined,
-      trustedProxies: undefined,
-      onError: undefined,
-    });
-    assert.deepEqual(await store.listPlants('ada', { limit: undefined, after: undefined }), []);
+  it('of a service are rejected if the store is not a PlantStore', () => {
+    for (const create of [createFetchHandler, createPlantServer, createRequestListener]) {
+      const expected = { name: 'TypeError', message: /^store must be a PlantStore/ };
+      assert.throws(() => create(storage as never, { authenticate }), expected);
+    }
   });
 
   it('of a list request are rejected with a TypeError that names the option if one is unknown', async () => {
