@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingMessage, RequestListener } from 'node:http';
-import { connect, createServer as createHttp2Server } from 'node:http2';
-import { json } from 'node:stream/consumers';
+import type { RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 import express from 'express';
-import type { ServiceListener } from '../../../src/http.ts';
-import { listen, listenUrl } from '../../support/listen.ts';
+import { listenUrl } from '../../support/listen.ts';
 import { createListener } from '../../support/service.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -28,44 +24,19 @@ async function assertError(response: Response, status: number, error: number): P
 /** Serves a listener. Returns the base URL. */
 const serve = (t: HasAfter, listener: RequestListener): Promise<string> => listenUrl(t, createServer(listener));
 
-type Mount = [basePath: string, path: string, mount: (listener: ServiceListener) => RequestListener];
-
-/** Ways to mount a listener: the `basePath` option, the service's path, and the app. */
-const mounts: Record<string, Mount> = {
-  'under a prefix, with a basePath before it': ['/shop', '/garden', (listener) => express().use('/garden', listener)],
-  'at the root of an Express app': ['', '', (listener) => express().use(listener)],
-  'in a node:http server that removes a prefix from url and sets baseUrl': [
-    '',
-    '/garden',
-    (listener) => (request: IncomingMessage & { baseUrl?: string }, response) => {
-      request.url = request.url?.replace('/garden', '') ?? '';
-      request.baseUrl = '/garden';
-      listener(request, response);
-    },
-  ],
-};
-
-describe('createRequestListener', () => {
-  for (const [where, [basePath, path, mount]] of Object.entries(mounts)) {
-    it(`serves plants ${where}, and adds the prefix to Link and the OpenAPI document`, async (t) => {
-      const { listener, faults } = createListener(t, { basePath });
-      const base = (await serve(t, mount(listener))) + path;
-      const prefix = basePath + path;
-      for (const id of [1, 2]) await post(`${base}/plants`, { id, name: `plant ${id}` });
-      const page = await fetch(`${base}/plants?limit=1`, { headers: { authorization } });
-      assert.equal(page.headers.get('link'), `<${prefix}/plants?limit=1&after=1>; rel="next"`);
-      assert.deepEqual(await page.json(), [{ name: 'plant 1' }]);
-      const deleted = await fetch(`${base}/plants/2`, { method: 'DELETE', headers: { authorization } });
-      assert.deepEqual([deleted.status, await deleted.text()], [204, '']);
-      const document = await fetch(`${base}/openapi.json`);
-      const { servers } = (await document.json()) as { servers: { url: string }[] };
-      assert.deepEqual(servers, [{ url: prefix === '' ? '/' : prefix }]);
-      assert.deepEqual(faults, []);
-    });
-  }
-});
-
 describe('createRequestListener in an Express app', () => {
+  it('appends the path under which it is mounted to basePath, in Link and the OpenAPI document', async (t) => {
+    const { listener, faults } = createListener(t, { basePath: '/shop' });
+    const base = `${await serve(t, express().use('/garden', listener))}/garden`;
+    for (const id of [1, 2]) await post(`${base}/plants`, { id, name: `plant ${id}` });
+    const page = await fetch(`${base}/plants?limit=1`, { headers: { authorization } });
+    assert.equal(page.headers.get('link'), '</shop/garden/plants?limit=1&after=1>; rel="next"');
+    assert.deepEqual(await page.json(), [{ name: 'plant 1' }]);
+    const document = await fetch(`${base}/openapi.json`);
+    assert.deepEqual(((await document.json()) as { servers: unknown }).servers, [{ url: '/shop/garden' }]);
+    assert.deepEqual(faults, []);
+  });
+
   it('reads the whole body if a middleware has deferred the request', async (t) => {
     const { listener } = createListener(t);
     const defer: express.RequestHandler = (_request, _response, next) => {
@@ -107,20 +78,5 @@ describe('createRequestListener in an Express app', () => {
       await assertError(await fetch(`${url}${base}/plants/1`), 405, 40500);
     }
     assert.deepEqual(faults, []);
-  });
-});
-
-describe('createRequestListener on a node:http2 server', () => {
-  it('responds with 400 and a message that names HTTP/1.1', async (t) => {
-    const { listener } = createListener(t);
-    const server = createHttp2Server(listener as unknown as Parameters<typeof createHttp2Server>[1]);
-    const session = connect(`http://127.0.0.1:${await listen(t, server)}`);
-    t.after(() => {
-      session.destroy();
-    });
-    const stream = session.request({ ':path': '/plants', authorization: 'Bearer ada' });
-    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
-    assert.equal(headers[':status'], 400);
-    assert.match(JSON.stringify(await json(stream)), /HTTP\/1\.1/);
   });
 });
