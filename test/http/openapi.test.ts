@@ -19,14 +19,32 @@ describe('GET /openapi.json', () => {
 });
 
 describe('openApiDocument', () => {
-  it('contains the operationId and the required scope, if any, of each operation', () => {
+  it('contains the operationId, the parameters and the required scope, if any, of each operation', () => {
     const { paths } = openApiDocument() as { paths: Record<string, Record<string, object>> };
+    const parameter = (place: string, format: string) => ({ in: place, schema: { type: 'integer', format } });
     assert.partialDeepStrictEqual(paths, {
       '/plants': {
-        get: { operationId: 'getPlants', security: [{ bearerAuth: ['plants:read'] }] },
-        post: { operationId: 'createPlant', security: [{ bearerAuth: ['plants:write'] }] },
+        get: {
+          operationId: 'getPlants',
+          parameters: [
+            { name: 'limit', ...parameter('query', 'int32') },
+            { name: 'after', ...parameter('query', 'int64') },
+          ],
+          security: [{ bearerAuth: ['plants:read'] }],
+        },
+        post: {
+          operationId: 'createPlant',
+          requestBody: { required: true },
+          security: [{ bearerAuth: ['plants:write'] }],
+        },
       },
-      '/plants/{id}': { delete: { operationId: 'deletePlant', security: [{ bearerAuth: ['plants:write'] }] } },
+      '/plants/{id}': {
+        delete: {
+          operationId: 'deletePlant',
+          parameters: [{ name: 'id', required: true, ...parameter('path', 'int64') }],
+          security: [{ bearerAuth: ['plants:write'] }],
+        },
+      },
       '/openapi.json': { get: { operationId: 'getOpenApi', security: [] } },
     });
   });
