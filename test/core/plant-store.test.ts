@@ -29,17 +29,8 @@ describe('PlantStore', () => {
     }
   });
 
-  it('accepts a limit from 0 to 2147483647, and rejects any other limit', async () => {
+  it('rejects a limit that is not an integer from 0 to 2147483647', async () => {
     const store = newStore();
-    await createPlants(store, 2);
-    for (const [limit, count] of [
-      [0, 0],
-      [1, 1],
-      [2_147_483_647, 2],
-      [undefined, 2],
-    ] as const) {
-      assert.equal((await store.listPlants('ada', { limit })).length, count);
-    }
     for (const limit of [-1, 1.5, NaN, 2_147_483_648, '1' as unknown as number]) {
       await assert.rejects(store.listPlants('ada', { limit }), { code: 'invalid_limit' });
       await assert.rejects(store.listPageJson('ada', { limit }), { code: 'invalid_limit' });
