@@ -110,25 +110,3 @@ describe('a synchronous standby', () => {
     await load.assertNothingLost();
   });
 });
-
-describe('service over PostgreSQL', () => {
-  it('responds with 503 while the database is unreachable, and recovers afterward', async (t) => {
-    const proxy = await startTcpProxy(t, cluster.port);
-    const connectionString = (await cluster.makeDatabase()).replace(`:${cluster.port}`, `:${proxy.port}`);
-    const service = await startService(t, { storage: new PostgresStorage({ pool: poolOf(t, { connectionString }) }) });
-    for (let n = 0; n < 2; n++) {
-      for (const [port, expected] of [
-        [1, [503, 503, 503]],
-        [cluster.port, [200, 200, 204]],
-      ] as const) {
-        proxy.pointTo(port);
-        const statuses = [
-          (await service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' })).status,
-          (await service.call('GET', '/plants')).status,
-          (await service.call('DELETE', '/plants/1')).status,
-        ];
-        assert.deepEqual(statuses, expected);
-      }
-    }
-  });
-});
