@@ -91,20 +91,5 @@ for (const commitThread of [false, true]) {
         assert.ok(!target.startsWith(path), target);
       }
     });
-
-    it('accepts commits after the process changes its working directory, even if the path is relative', async (t) => {
-      const path = await newPath(t);
-      const before = process.cwd();
-      process.chdir(dirname(path));
-      try {
-        const storage = openSqlite(t, 'plants.db', { commitThread });
-        process.chdir(before);
-        assert.deepEqual(await storage.commit([create(1)]), [true]);
-        await rm(path);
-        await assertLost(storage, path);
-      } finally {
-        process.chdir(before);
-      }
-    });
   });
 }
