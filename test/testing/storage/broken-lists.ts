@@ -43,15 +43,6 @@ class ThrowsAtOnce extends MapStorage {
   }
 }
 
-/** Looks up each user as a property of an object. The object also inherits properties. */
-class UsesPropertyPerUser extends MapStorage {
-  protected override plantsOf(user: string): Plant[] {
-    const plants: Record<string, Plant[]> = {};
-    for (const { user: owner, plant } of this.copies()) (plants[owner] ??= []).push(plant);
-    return plants[user]?.sort((a, b) => (a.id < b.id ? -1 : 1)) ?? [];
-  }
-}
-
 /** Sorts ids as text. */
 class SortsIdsAsText extends MapStorage {
   protected override plantsOf(user: string): Plant[] {
@@ -91,7 +82,6 @@ export const brokenLists: BrokenAdapters = {
   IgnoresLimit: [altersRange(({ after }) => ({ after, limit: Infinity })), cases.list],
   MissesNegativeIds: [altersRange(({ after = -1n, limit }) => ({ after, limit })), cases.random],
   ListsPrefix: [ListsPrefix, cases.users],
-  UsesPropertyPerUser: [UsesPropertyPerUser, cases.users],
   ReturnsNumber: [altersPage(({ plants, hasMore }) => ({ plants, hasMore: Number(hasMore) })), cases.batch],
   RoundsIds: [altersPlant((plant) => ({ ...plant, id: BigInt(Number(plant.id)) })), cases.ids],
   SortsIdsAsText: [SortsIdsAsText, cases.ids],

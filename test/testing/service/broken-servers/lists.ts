@@ -12,13 +12,6 @@ export const brokenLists: BrokenServers = {
   'list-all returns at most 1000 plants': onList((list) => list.slice(0, 1000)),
   'after-exclusive includes after in the list': onTarget(/(?<=after=)\d+/, (digits) => String(BigInt(digits) - 1n)),
   'after-exclusive takes a negative after for -1': onTarget(/after=-\d+/, 'after=-1'),
-  'list-all lists at most 50 plants of a limited list, without a Link': (send) => async (request) => {
-    if (!/limit=\d{3,4}$/.test(request.target)) return send(request);
-    return changed(await send({ ...request, target: request.target.replace(/limit=\d+/, 'limit=50') }), {
-      headers: { link: null },
-    });
-  },
-  'after-exclusive ignores after': onTarget(/after=[^&]*/, ''),
   'after-invalid ignores an invalid after': onQuery((query) => {
     if (!/^-?\d{1,18}$/.test(query.get('after') ?? '1')) query.delete('after');
   }),
@@ -34,7 +27,6 @@ export const brokenLists: BrokenServers = {
     };
   },
   'list-shape lists plants with an id': onList((list) => list.map((plant) => ({ ...plant, id: 1 }))),
-  'list-shape lists an absent tag as null': onList((list) => list.map((plant) => ({ tag: null, ...plant }))),
   'list-200 wraps lists in an object': onList((items) => ({ items })),
   'link-next sends no Link': onHeader('link', null),
   'link-absent always sends a Link': onResponse(({ headers }) =>
