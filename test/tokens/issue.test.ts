@@ -58,12 +58,6 @@ describe('issueToken', () => {
     for (const file of [path, `${path}.lock`]) assert.equal(await permissions(file), '600', file);
   });
 
-  it('fails with the name of the folder if it does not exist, and does not create it', async (t) => {
-    const folder = join(await temporaryFolder(t), 'deep');
-    assert.throws(() => issueToken(join(folder, 'tokens.json'), { user: 'ada' }), /There is no folder .*deep/);
-    assert.ok(!existsSync(folder));
-  });
-
   it('loses no token that several processes create at the same time, even through a symbolic link', async (t) => {
     const path = await newPath(t);
     issueToken(path, { user: 'ada' });

@@ -107,28 +107,24 @@ describe('copyPlants', () => {
     await assert.rejects(copyPlants(await memoryWith(hostilePlants), hiding), /does not return them/);
   });
 
-  const memory = new MemoryStorage();
-  const other = new MemoryStorage();
-  const store = new PlantStore({ storage: memory });
-  const withoutScan = { commit: Date, list: Date, close: Date };
-  const wrong: Record<string, [unknown, unknown, unknown, string]> = {
-    'a missing source': [undefined, memory, {}, 'from must be a storage adapter: it has no commit'],
-    'a null target': [memory, null, {}, 'to must be a storage adapter: it has no commit'],
-    'a PlantStore': [store, other, {}, 'from must be a storage adapter: it has no commit'],
-    'an adapter without scan': [memory, withoutScan, {}, 'to must be a storage adapter: it has no scan'],
-    'the same storage twice': [memory, memory, {}, 'from and to must not be the same storage'],
-    'an unknown option': [
-      memory,
-      other,
-      { onProgres: Date },
-      'copyPlants has no option onProgres. Its options are onProgress, onConflict',
-    ],
-    'a callback that is not a function': [memory, other, { onConflict: true }, 'onConflict must be a function'],
-  };
-  for (const [what, [from, to, options, message]] of Object.entries(wrong)) {
-    it(`rejects ${what} with a TypeError`, async () => {
+  it('rejects wrong arguments with a TypeError', async () => {
+    const [memory, other] = [new MemoryStorage(), new MemoryStorage()];
+    const store = new PlantStore({ storage: memory });
+    const wrong: [from: unknown, to: unknown, options: unknown, message: string][] = [
+      [store, other, {}, 'from must be a storage adapter: it has no commit'],
+      [memory, null, {}, 'to must be a storage adapter: it has no commit'],
+      [memory, memory, {}, 'from and to must not be the same storage'],
+      [
+        memory,
+        other,
+        { onProgres: Date },
+        'copyPlants has no option onProgres. Its options are onProgress, onConflict',
+      ],
+      [memory, other, { onConflict: true }, 'onConflict must be a function'],
+    ];
+    for (const [from, to, options, message] of wrong) {
       const copying = copyPlants(from as StorageAdapter, to as StorageAdapter, options as CopyPlantsOptions);
       await assert.rejects(copying, { name: 'TypeError', message });
-    });
-  }
+    }
+  });
 });
