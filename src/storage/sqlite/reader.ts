@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { maxInt64, minInt64 } from '../../core/model/int64.ts';
+import { minInt64 } from '../../core/model/int64.ts';
 import type { Plant } from '../../core/model/plant.ts';
-import { countInPage, cutPage, emptyPage, firstId, toJsonPage } from '../../core/page.ts';
+import { countInPage, cutPage, toJsonPage } from '../../core/page.ts';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
 import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
@@ -15,8 +15,11 @@ const isShort = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes},
 
 const plantJson = `CASE WHEN tag IS NULL THEN json_object('name', name) ELSE json_object('name', name, 'tag', tag) END`;
 
+/** Less than every int64. SQLite compares integers with doubles exactly. */
+const beforeAll = -Infinity;
+
 /** The value of LIMIT must follow. */
-const ofUser = 'FROM plants WHERE user = ? AND id >= ? ORDER BY id LIMIT';
+const ofUser = 'FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT';
 
 /**
  * 0 if one of the first 32 plants is not short, because the page is then read as rows. Without this check, a page of
@@ -66,10 +69,8 @@ export class Reader {
   }
 
   list(user: string, { after, limit }: ListRange): PlantPage {
-    const from = firstId(after);
-    if (from > maxInt64) return { plants: [], hasMore: false };
     const most = Math.min(limit, maxPageLength);
-    const read = (): Row[] => readRows(this.#selectPlants, [user, from], most + 1, (id) => id + 1n);
+    const read = (): Row[] => readRows(this.#selectPlants, [user, after ?? beforeAll], most + 1);
     return cutPage((most < stepLength ? read() : this.#inSnapshot(read)).map(toPlant), most);
   }
 
@@ -77,7 +78,7 @@ export class Reader {
   *scan(): Generator<OwnedPlant[]> {
     // Every user is greater than ''.
     for (let [user, after] = ['', minInt64]; ;) {
-      const rows = readRows(this.#selectOwned, [user, after], maxPageLength, (id) => id);
+      const rows = readRows(this.#selectOwned, [user, after], maxPageLength);
       const plants = rows.map(toPlant);
       const page = plants
         .slice(0, countInPage(plants))
@@ -90,9 +91,8 @@ export class Reader {
   }
 
   listJson({ user, after, limit }: PageRequest): JsonPage {
-    const from = firstId(after);
-    if (from > maxInt64) return emptyPage;
-    const row = this.#selectJson.get(limit, user, user, from, limit, user, from, limit);
+    const start = after ?? beforeAll;
+    const row = this.#selectJson.get(limit, user, user, start, limit, user, start, limit);
     const [count, last, shorts, json, bytes, hasMore] = row as unknown as JsonRow;
     if (last !== null && json !== null && bytes !== null && shorts === count && bytes <= maxPageBytes) {
       return { json, count: Number(count), last, hasMore: hasMore === 1n };
@@ -116,16 +116,11 @@ export class Reader {
   }
 }
 
-/** Reads rows from a key until there are `limit` rows, or more than a page can contain. `next` returns the next id. */
-function readRows(
-  statement: StatementSync,
-  [user, from]: [string, bigint],
-  limit: number,
-  next: (id: bigint) => bigint,
-): Row[] {
+/** Reads the rows after a key until there are `limit` rows, or more than a page can contain. */
+function readRows(statement: StatementSync, [user, after]: [string, bigint | number], limit: number): Row[] {
   const rows: Row[] = [];
   for (let characters = 0; ;) {
-    const step = statement.all(user, from, Math.min(limit - rows.length, stepLength)) as unknown as Row[];
+    const step = statement.all(user, after, Math.min(limit - rows.length, stepLength)) as unknown as Row[];
     for (const row of step) {
       rows.push(row);
       characters += row[1].length + (row[2]?.length ?? 0);
@@ -134,8 +129,7 @@ function readRows(
     if (last === undefined || step.length < stepLength || rows.length === limit || characters >= maxPageBytes) {
       return rows;
     }
-    [user, from] = [last[3] ?? user, next(last[0])];
-    if (from > maxInt64) return rows;
+    [user, after] = [last[3] ?? user, last[0]];
   }
 }
 
