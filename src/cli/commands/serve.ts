@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../core/model/caller.ts';
 import type { RequestMessage } from '../../http/request-message.ts';
 import { PlantStore } from '../../core/plant-store.ts';
@@ -66,7 +67,7 @@ Options:
 
 /** How long requests in progress may continue after a signal. */
 const drainGraceMs = 8000;
-/** How long the store may take to close after the last request. Then the process exits anyway. */
+/** How long the store may take to close after the last request. */
 const exitGraceMs = 1000;
 
 /** @throws {UsageError} if a setting is invalid. */
@@ -152,17 +153,17 @@ export async function run(args: string[]): Promise<number> {
       await drainServer(server, { graceMs: drainGraceMs });
       return 0;
     });
-    // A database that does not respond must not keep the process running.
-    setTimeout(exit, exitGraceMs, log).unref();
   } finally {
     // The server is still listening here only if the startup failed after the port was opened.
     if (server.listening) await drainServer(server, { graceMs: 0 });
-    await store.close();
+    // A database that does not respond must not keep the process running.
+    await Promise.race([store.close(), sleep(exitGraceMs, undefined, { ref: false })]);
     adminServer?.close();
     adminServer?.closeAllConnections();
-    log.flush();
   }
-  return exit(log);
+  log.info('stopped');
+  log.flush();
+  process.exit(0);
 }
 
 /** Opens the tokens file. If it is missing, every token is rejected until `issueFirst` creates it. */
@@ -196,12 +197,6 @@ function announce({ storage, tokens, docs }: Config, url: string, adminUrl?: str
     firstToken,
   ];
   process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
-}
-
-function exit(log: Log): never {
-  log.info('stopped');
-  log.flush();
-  process.exit(0);
 }
 
 function logEvents(server: Server, log: Log): void {
