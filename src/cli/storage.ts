@@ -65,38 +65,23 @@ export async function withSource<T>(
   location: Located<'sqlite' | 'postgres'>,
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
 ): Promise<T> {
-  const pages = location.kind === 'postgres' ? scanTable(location) : scanFile(location.file);
-  // A source that cannot be read must be reported before `work` creates its target.
-  const first = await pages.next();
-  async function* all(): Scan {
-    if (first.done !== true) yield first.value;
-    yield* pages;
-  }
-  try {
-    return await work(all());
-  } finally {
-    await pages.return();
-  }
-}
-
-type Scan = AsyncGenerator<OwnedPlant[], void>;
-
-/** Also works on a standby, on which `list` fails. */
-async function* scanTable(location: PostgresLocation): Scan {
+  if (location.kind === 'sqlite') return withFile(location.file, work);
   const storage = openPostgres(location, false);
   try {
-    yield* storage.scan();
+    // A table that cannot be read must be reported before `work` creates its target. `list` would fail on a standby.
+    await storage.scan()[Symbol.asyncIterator]().next();
+    return await work(storage.scan());
   } finally {
     await storage.close();
   }
 }
 
-async function* scanFile(file: string): Scan {
+async function withFile<T>(file: string, work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>): Promise<T> {
   requireFile(file);
   try {
     const database = openToRead(file);
     try {
-      yield* new Reader(database).scan();
+      return await work(new Reader(database).scan());
     } finally {
       database.close();
     }

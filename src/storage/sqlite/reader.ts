@@ -75,7 +75,7 @@ export class Reader {
   }
 
   /** Sorted by user and id. */
-  *scan(): Generator<OwnedPlant[]> {
+  async *scan(): AsyncGenerator<OwnedPlant[]> {
     // Every user is greater than ''.
     for (let [user, after] = ['', minInt64]; ;) {
       const rows = readRows(this.#selectOwned, [user, after], maxPageLength);

@@ -85,7 +85,7 @@ export class SqliteStorage implements StorageAdapter {
 
   async *scan(): AsyncIterable<OwnedPlant[]> {
     this.#refuseIfClosed();
-    for (const page of this.#reader.scan()) {
+    for await (const page of this.#reader.scan()) {
       yield page;
       this.#refuseIfClosed();
     }
