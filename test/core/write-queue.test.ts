@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { PlantStoreError } from '../../src/index.ts';
 import type { Write } from '../../src/adapter.ts';
+import { idOf } from '../../src/core/storage-adapter.ts';
 import { ReferenceStore } from '../support/reference-store.ts';
-import { idOf } from '../support/writes.ts';
 
 interface HeldStore {
   readonly store: PlantStore;

@@ -83,13 +83,6 @@ export async function startHeldService(t: HasAfter, options: StartOptions = {}):
   return { ...(await startService(t, { storage: held.storage, ...options })), ...held };
 }
 
-/** Starts a service that waits at most 100 ms for a request. node:http checks this limit once a second. */
-export async function startImpatientService(t: HasAfter, options: StartOptions = {}): Promise<Service> {
-  const service = await startService(t, options);
-  Object.assign(service.server, { headersTimeout: 100, requestTimeout: 100 });
-  return service;
-}
-
 /**
  * Creates a service over `createFetchHandler`, by default over a new MemoryStorage. Requests to this service do not use
  * the network.

@@ -12,10 +12,5 @@ export function createEach(plants: readonly OwnedPlant[]): Write[] {
   return plants.map(({ user, plant }) => ({ kind: 'create', user, plant }));
 }
 
-/** Returns the id of the plant that a write creates or deletes. */
-export function idOf(write: Write): bigint {
-  return write.kind === 'create' ? write.plant.id : write.id;
-}
-
 /** The range of a list or scan that starts at the first plant and reads the longest possible page. */
 export const everything = { after: undefined, limit: 1000 };

@@ -20,7 +20,7 @@ import {
   RawConnection,
 } from '../../support/raw-http.ts';
 import type { RawAnswer } from '../../support/raw-http.ts';
-import { startHeldService, startImpatientService, startService } from '../../support/service.ts';
+import { startHeldService, startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 
 const ivy = '{"id":2,"name":"Ivy"}';
@@ -79,8 +79,9 @@ function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: R
 describe('a connection receives its responses, is closed, and releases its permit', { concurrency: true }, () => {
   for (const [what, text, then, outcomes, rest] of exchanges) {
     it(`after ${what}`, async (t) => {
-      const start = then === 'times out' ? startImpatientService : startService;
-      const { store, port, call, faults } = await start(t, { maxInFlight: 1 });
+      const { server, store, port, call, faults } = await startService(t, { maxInFlight: 1 });
+      // node:http checks these limits once a second.
+      if (then === 'times out') Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });
       await store.createPlant('ada', { id: 1, name: 'Fern' });
       const connection = await RawConnection.open(t, port, text);
       if (then === 'ends') connection.socket.end();

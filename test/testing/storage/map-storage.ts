@@ -1,6 +1,7 @@
 import { appendFileSync, closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { PlantStoreError } from '../../../src/index.ts';
 import type { Plant } from '../../../src/index.ts';
+import { idOf } from '../../../src/core/storage-adapter.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../../src/core/storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing.ts';
 
@@ -18,8 +19,8 @@ export class Place {
   }
 
   isFaulty(write: Write): boolean {
-    const id = write.kind === 'create' ? write.plant.id : write.id;
-    return write.kind === this.failing?.kind && write.user === this.failing.user && id === this.failing.id;
+    const { kind, user, id } = this.failing ?? {};
+    return write.kind === kind && write.user === user && idOf(write) === id;
   }
 }
 
@@ -61,7 +62,7 @@ export class MapStorage implements StorageAdapter {
 
   protected apply(plants: Map<string, OwnedPlant>, write: Write): boolean {
     if (this.place.isFaulty(write)) throw new Error('The disk failed.');
-    const key = JSON.stringify([write.user, String(write.kind === 'create' ? write.plant.id : write.id)]);
+    const key = JSON.stringify([write.user, String(idOf(write))]);
     if (write.kind === 'delete') return plants.delete(key);
     if (plants.has(key)) return false;
     plants.set(key, { user: write.user, plant: { ...write.plant } });
