@@ -8,7 +8,7 @@ import type { PostgresPool } from './pool.ts';
 import { listPlants, scanPage } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
-import { checkTableOptions, prepareTable, quotedTable } from './table.ts';
+import { prepareTable, quotedTable } from './table.ts';
 import { applyWrites } from './writes.ts';
 
 /** Options of a {@link PostgresStorage}. */
@@ -52,13 +52,12 @@ export class PostgresStorage implements StorageAdapter {
     const { pool, schema, table = 'plants', createTable = true } = options;
     checkMethods('pool', 'a pool of connections', pool, ['query']);
     checkBooleanOption('createTable', createTable);
-    const place = { schema, table };
-    checkTableOptions(place);
-    this.#runStatement = statementRunner(pool, quotedTable(place));
+    const name = quotedTable(schema, table);
+    this.#runStatement = statementRunner(pool, name);
     let hasTable = false;
     this.#prepareTable = async () => {
       // A table that is dropped later is not created again, because a new table would hide the loss of the plants.
-      await prepareTable(pool, place, createTable && !hasTable);
+      await prepareTable(pool, name, createTable && !hasTable);
       hasTable = true;
     };
   }

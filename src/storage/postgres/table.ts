@@ -2,11 +2,6 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 
-export interface PostgresTable {
-  readonly schema: string | undefined;
-  readonly table: string;
-}
-
 // PostgreSQL truncates longer identifiers without an error.
 const maxIdentifierBytes = 63;
 
@@ -18,22 +13,17 @@ const definition =
   '"user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
 
 /** Throws a TypeError if a name is invalid. The message names the option. */
-export function checkTableOptions({ schema, table }: PostgresTable): void {
-  for (const [option, name] of Object.entries({ schema, table })) {
-    if (name === undefined && option === 'schema') continue;
-    const isValid = typeof name === 'string' && name !== '' && !name.includes('\0');
-    if (!isValid || Buffer.byteLength(name) > maxIdentifierBytes) {
-      throw new TypeError(`${option} must be a string of 1 to ${maxIdentifierBytes} bytes without U+0000`);
-    }
+export function quotedTable(schema: string | undefined, table: string): string {
+  const name = quoted('table', table);
+  return schema === undefined ? name : `${quoted('schema', schema)}.${name}`;
+}
+
+function quoted(option: string, name: unknown): string {
+  const isValid = typeof name === 'string' && name !== '' && !name.includes('\0');
+  if (!isValid || Buffer.byteLength(name) > maxIdentifierBytes) {
+    throw new TypeError(`${option} must be a string of 1 to ${maxIdentifierBytes} bytes without U+0000`);
   }
-}
-
-export function quotedTable({ schema, table }: PostgresTable): string {
-  return schema === undefined ? quoted(table) : `${quoted(schema)}.${quoted(table)}`;
-}
-
-function quoted(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""')}"`;
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 const noTable = 'has no table for plants';
@@ -44,12 +34,7 @@ const noTable = 'has no table for plants';
  * @throws {PlantStoreError} `storage_unsupported` if the table is missing, if this package did not create the table, or
  *   if the database's encoding is not UTF8.
  */
-export async function prepareTable(
-  pool: PostgresPool,
-  { schema, table }: PostgresTable,
-  createTable: boolean,
-): Promise<void> {
-  const name = quotedTable({ schema, table });
+export async function prepareTable(pool: PostgresPool, name: string, createTable: boolean): Promise<void> {
   const { encoding, found } = await readTable(pool, name);
   if (encoding !== 'UTF8') {
     throw unsupported('cannot hold every Unicode text', `The server_encoding is ${encoding}, not UTF8.`);
@@ -63,9 +48,7 @@ export async function prepareTable(
   try {
     await pool.query({ text: `CREATE TABLE ${name} (${definition})`, values: [] });
   } catch (error) {
-    if (schema !== undefined && sqlState(error) === '3F000') {
-      throw unsupported(noTable, `There is no schema ${quoted(schema)}.`);
-    }
+    if (sqlState(error) === '3F000') throw unsupported(noTable, `There is no schema for the table ${name}.`);
     // Another server may have created the table at the same time.
     if ((await readTable(pool, name)).found !== definition) throw error;
   }

@@ -79,7 +79,7 @@ describe('table of a PostgresStorage', () => {
 
   it('is used as soon as its schema exists, but the schema is not created', async (t) => {
     const storage = new PostgresStorage({ pool: cluster.pool(t), schema: 'beds' });
-    await assertUnsupported(storage, /^There is no schema "beds"\.$/);
+    await assertUnsupported(storage, /^There is no schema for the table "beds"."plants"\.$/);
     await cluster.query('CREATE SCHEMA beds');
     assert.deepEqual(await storage.commit([create(1n)]), [true]);
   });
