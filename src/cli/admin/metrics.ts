@@ -4,17 +4,13 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 /** The upper bounds of the histogram buckets, in seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, Infinity];
 
-/**
- * Formats a metric in the Prometheus text format 0.0.4. A sample is what follows the name of the metric on its line.
- * Returns an empty string if there are no samples.
- */
+/** Formats a metric in the Prometheus text format 0.0.4. A sample is what follows the name of the metric on its line. */
 export function formatMetric(
   type: 'counter' | 'gauge' | 'histogram',
   name: string,
   help: string,
   samples: readonly string[],
 ): string {
-  if (samples.length === 0) return '';
   const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples.map((sample) => name + sample)];
   return `${lines.join('\n')}\n`;
 }
