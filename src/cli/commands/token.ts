@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { scopes as allScopes } from '../../core/model/caller.ts';
 import type { Scope } from '../../core/model/caller.ts';
 import { errorTable } from '../../core/model/errors.ts';
@@ -65,14 +66,7 @@ async function create(args: string[]): Promise<number> {
   return 0;
 }
 
-function print(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => {
-      if (error) reject(error);
-      else resolve();
-    });
-  });
-}
+const print = promisify((text: string, done: (error?: Error | null) => void) => process.stdout.write(text, done));
 
 function list(args: string[]): number {
   const { values } = parseCommandLine(args, { tokens: settings.tokens });
