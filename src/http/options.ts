@@ -50,11 +50,11 @@ type ParsedOptions = { readonly [Name in keyof ServiceOptions]-?: Exclude<Servic
   readonly corsOrigin: readonly string[];
 };
 
-/** Checks options and fills in the defaults. `owner` is the public function that error messages name. */
-export function parseServiceOptions(owner: string, store: unknown, options: ServiceOptions): ParsedOptions {
+/** Checks options and fills in the defaults. */
+export function parseServiceOptions(store: unknown, options: ServiceOptions): ParsedOptions {
   checkMethods('store', 'a PlantStore', store, ['createPlant', 'listPageJson', 'deletePlant']);
   const names = ['authenticate', 'maxBodyBytes', 'maxInFlight', 'basePath', 'corsOrigin', 'trustedProxies', 'onError'];
-  checkOptionNames(owner, options, names);
+  checkOptionNames('the service', options, names);
   const {
     authenticate,
     maxBodyBytes = 65_536,

@@ -44,9 +44,8 @@ const clientGone = 499;
 
 const retryAfterSeconds = 1;
 
-/** Creates the service for a store. `owner` is the public function that error messages name. */
-export function createService(owner: string, store: PlantStore, options: ServiceOptions): Service {
-  const parsed = parseServiceOptions(owner, store, options);
+export function createService(store: PlantStore, options: ServiceOptions): Service {
+  const parsed = parseServiceOptions(store, options);
   const { authenticate, basePath, corsOrigin, maxBodyBytes, maxInFlight, trustedProxies } = parsed;
   const permits = new Permits(maxInFlight);
   const callOnError = guardHook('onError', parsed.onError, printError);

@@ -21,6 +21,6 @@ export function createFetchHandler(
   store: PlantStore,
   options: ServiceOptions,
 ): (request: Request) => Promise<Response> {
-  const service = createService('createFetchHandler', store, options);
+  const service = createService(store, options);
   return async (request) => createResponse(await service.answer(new FetchRequest(request)), request);
 }

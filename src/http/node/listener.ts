@@ -30,12 +30,7 @@ const maxWaiting = 32;
  * app.use('/garden', (request, response) => plants(request, response));
  */
 export function createRequestListener(store: PlantStore, options: ServiceOptions): ServiceListener {
-  return createListener('createRequestListener', store, options);
-}
-
-/** `owner` is the public function that error messages name. */
-export function createListener(owner: string, store: PlantStore, options: ServiceOptions): ServiceListener {
-  const service = createService(owner, store, options);
+  const service = createService(store, options);
   const waiting = new WeakMap<Socket, number>();
 
   /** Waits for earlier responses: node:http assigns the socket to the responses in the order of the requests. */

@@ -9,7 +9,7 @@ import type { PlantStore } from '../../core/plant-store.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions } from '../options.ts';
 import { connectionLimit, currentResponse, endAndDrain, evictConnections, openConnections } from './connections.ts';
-import { createListener } from './listener.ts';
+import { createRequestListener } from './listener.ts';
 import { maxFields } from './request.ts';
 
 const serverOptions: ServerOptions = {
@@ -53,7 +53,7 @@ export type PlantServer = Record<
  * server.listen(3000, '127.0.0.1');
  */
 export function createPlantServer(store: PlantStore, options: ServiceOptions): PlantServer {
-  return createServerFor(createListener('createPlantServer', store, options));
+  return createServerFor(createRequestListener(store, options));
 }
 
 /** Like {@link createPlantServer}, but for an existing listener. */
