@@ -1,6 +1,6 @@
 import type { TestRequest } from '../../../../src/testing/service/exchange.ts';
 import type { AnyService } from '../../../support/service.ts';
-import { changed, error } from './fault.ts';
+import { changed, error, onCredentials } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
 /** Returns a copy of the request with the token of another user. */
@@ -53,4 +53,8 @@ function brokenFor(caller: string, owner: string): BrokenServers {
 }
 
 /** Servers that do not isolate one user from the other. The checks use ada as user A and bob as user B. */
-export const brokenIsolations: BrokenServers = { ...brokenFor('bob', 'ada'), ...brokenFor('ada', 'bob') };
+export const brokenIsolations: BrokenServers = {
+  'isolation-list takes bob for ada': onCredentials('bob', 'ada'),
+  ...brokenFor('bob', 'ada'),
+  ...brokenFor('ada', 'bob'),
+};

@@ -44,11 +44,8 @@ export const brokenLists: BrokenServers = {
   'create-visible serves an old list': (send) => {
     let old: Awaited<ReturnType<typeof send>> | undefined;
     return async (request) => {
-      const response = await send(request);
-      if (request.target !== '/plants' || request.method !== 'GET') return response;
-      const served = old?.status === 200 ? old : response;
-      old = response;
-      return changed(served, {});
+      if (request.method === 'POST') old = await send({ ...request, method: 'GET', body: undefined });
+      return request.method === 'GET' && old !== undefined ? changed(old, {}) : send(request);
     };
   },
 };
