@@ -6,7 +6,7 @@ import type { OwnedPlant } from '../core/storage-adapter.ts';
 
 /** Splits a stream of bytes into lines without terminators. Yields the lines that end in the same chunk together. */
 export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer[], void, undefined> {
-  // Latin-1 keeps every byte, so that a line that is not UTF-8 can be reported. Appending a string copies nothing.
+  // Latin-1 preserves every byte, so invalid UTF-8 can be reported. Appending to a string does not copy it.
   let rest = '';
   for await (const chunk of input) {
     const [first = '', ...others] = chunk.toString('latin1').split('\n');

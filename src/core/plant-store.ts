@@ -107,7 +107,7 @@ export class PlantStore {
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
    * const firstTen = await store.listPlants('ada', { limit: 10 });
-   * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen[9]?.id }); // if there are ten
+   * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen.at(-1)?.id });
    */
   async listPlants(user: string, options: ListOptions = {}): Promise<Plant[]> {
     const cursor = this.#start(user, options);

@@ -35,7 +35,7 @@ export interface Result {
 /** A complete response, with all headers except those that the server adds. */
 export interface Answer extends Pick<Result, 'status' | 'body'> {
   readonly headers: string[];
-  /** Must be called once: when the response has been sent, could not be sent, or its client has disconnected. */
+  /** Must be called once: when the response is sent or passed to the web server, or can no longer be sent. */
   readonly onEnd: (sent: Sent) => void;
 }
 

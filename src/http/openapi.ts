@@ -61,7 +61,7 @@ const headers = {
 
 type HeaderName = keyof typeof headers;
 
-/** The names and the additional headers of the error responses that all operations share, keyed by status. */
+/** The names and the additional headers of the error responses that operations share, keyed by status. */
 const sharedResponses: Readonly<Record<number, readonly [name: string, ...headers: HeaderName[]]>> = {
   401: ['Unauthorized', 'WWW-Authenticate'],
   403: ['Forbidden', 'WWW-Authenticate'],

@@ -91,8 +91,8 @@ function brokenLock(path: string, cause?: unknown): Error {
 }
 
 /**
- * Replaces a file atomically and durably, and keeps its owner. Changes the owner through the file descriptor: if
- * another account replaced the path with a link, root would otherwise give away the link's target.
+ * Replaces a file atomically and durably, and keeps its owner. Sets the owner through the file descriptor: through the
+ * path, root could make another account the owner of the target of a link that this account has put there.
  */
 function replaceFile(path: string, text: string): void {
   const newPath = `${path}.new`;

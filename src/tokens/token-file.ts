@@ -62,7 +62,7 @@ export function isTokenRecord(value: unknown): value is TokenRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { id, user, sha256, scopes, createdAt, expiresAt, ...others } = value as Record<string, unknown>;
   return (
-    // A misspelled `scopes` or `expiresAt` would grant all scopes, or grant them forever.
+    // Otherwise, a token with a misspelled `scopes` or `expiresAt` would have all scopes, or never expire.
     Object.keys(others).length === 0 &&
     typeof id === 'string' &&
     isUser(user) &&

@@ -69,7 +69,7 @@ export async function run(args: string[]): Promise<number> {
     throw isMisuse ? new UsageError(error.message, { cause: error }) : error;
   }
   return interruptible(async (signal) => {
-    // The other tests are skipped, and the plants of the current one are deleted.
+    // The remaining tests are skipped, and the plants of the current one are deleted.
     signal.addEventListener('abort', () => {
       interruption.abort();
     });
@@ -81,7 +81,7 @@ export async function run(args: string[]): Promise<number> {
 }
 
 async function runTests(reporter: (typeof reporters)[number]): Promise<{ run: number; failed: number }> {
-  // If this variable were set, because a test has started this process, no test would be run.
+  // If a test started this process, it inherits this variable, and `run` would skip all tests.
   delete process.env['NODE_TEST_CONTEXT'];
   const [nodeTest, { spec: Spec, ...functions }] = await Promise.all([
     import('node:test'),

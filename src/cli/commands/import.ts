@@ -39,7 +39,7 @@ export async function run(args: string[]): Promise<number> {
   );
 }
 
-/** Yields a page for each chunk of standard input. A page contains at most one plant with a given key. */
+/** Yields pages as standard input arrives. A page contains at most one plant with a given key. */
 async function* readPages(report: TransferReport, signal: AbortSignal): AsyncGenerator<OwnedPlant[], void, undefined> {
   let number = 0;
   try {

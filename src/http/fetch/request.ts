@@ -26,8 +26,8 @@ export class FetchRequest implements ServiceRequest {
   }
 
   /**
-   * If `Content-Length` exceeds the maximum, `request.body` is not accessed. If the body were canceled, some servers
-   * would close the connection before the client receives the response.
+   * Does not access `request.body` if `Content-Length` exceeds the maximum: when a body is canceled, some servers close
+   * the connection before the client receives the response.
    */
   async readBody(maxBytes: number): Promise<Buffer> {
     const request = this.#request;

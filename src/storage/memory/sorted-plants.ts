@@ -45,7 +45,7 @@ export class SortedPlants {
     return found;
   }
 
-  /** `index` is that of the chunk's first plant with an id of at least `id`. */
+  /** `index` is the position of the plant in the chunk, or the position at which to insert it. */
   #find(id: PlantId): { chunk: Plant[]; chunkIndex: number; index: number } {
     const following = lowerBound(this.#chunks, (chunk) => (chunk[0]?.id ?? id) <= id);
     const chunkIndex = Math.max(following - 1, 0);

@@ -7,7 +7,7 @@ export interface PostgresPool {
     text: string;
     values: unknown[];
   }): Promise<{
-    /** The rows that the statement returned. */
+    /** One object for each row, with a member for each column. */
     rows: unknown[];
     /** The number of rows that the statement returned or changed. */
     rowCount: number | null;

@@ -49,9 +49,8 @@ const requirePrimary = `(CASE WHEN pg_is_in_recovery()
 const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 
 /**
- * Reads one row more than the limit. For `LIMIT $n`, the planner estimates a tenth of the input, and a high estimate
- * makes it plan each execution again. So the limit is nested: the planner estimates 1001 rows, a tenth of them, and a
- * tenth of those.
+ * Reads one row more than the limit. The planner assumes that `LIMIT $n` returns a tenth of its input, and a high
+ * estimate makes it plan each execution again. Nested limits lower the estimate to 1001 rows, then 100, then 10.
  */
 function limited(query: string, limit: string): string {
   const bounded = `SELECT * FROM (${query} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;

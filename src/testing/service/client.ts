@@ -21,7 +21,7 @@ export interface NewPlant extends ListedPlant {
   readonly id: bigint;
 }
 
-/** When this is aborted, the other tests are skipped. Plants are still deleted. */
+/** Aborting this skips the remaining tests. Plants are still deleted. */
 export const interruption: AbortController = new AbortController();
 
 /** Sends requests with one token, and records the ids of the plants that these requests may have created. */
@@ -50,7 +50,7 @@ export class User {
     return this.#send({ method, target, headers: Object.fromEntries(given), body });
   }
 
-  /** Sends a body to POST /plants. The server might store a plant under one of `ids`, correctly or by mistake. */
+  /** Sends POST /plants. Records `ids`, with which the server might create plants, even by mistake. */
   post(body: TestRequest['body'], ...ids: readonly bigint[]): Promise<Exchange> {
     this.track(...ids);
     return this.send('POST /plants', { body });
@@ -75,7 +75,7 @@ export class User {
     for (const id of ids) this.#ids.add(id).add(BigInt(Number(id)));
   }
 
-  /** Deletes the plants with the recorded ids. If the server does not respond, the other plants are left. */
+  /** Deletes the plants with the recorded ids. Stops if the server does not respond. */
   async cleanUp(): Promise<void> {
     const ids = [...this.#ids];
     this.#ids.clear();
@@ -87,7 +87,7 @@ function newMarker(): string {
   return `test-${randomInt(2 ** 47).toString(36)}`;
 }
 
-/** The users of the tests. Ids and names are random, so the tests do not affect the plants that the users have. */
+/** The users of the tests. Most ids are random, so the tests rarely affect plants that the users already have. */
 export class Client {
   readonly tokens: ServiceTokens;
   baseUrl = '';

@@ -74,7 +74,7 @@ function isUnprocessed(error: unknown): boolean {
   return code === 'UND_ERR_INFO' && message.includes('"GOAWAY"');
 }
 
-/** Returns why `fetch` failed. The message of its error is always "fetch failed". */
+/** Returns why `fetch` failed. The message of its error is often only "fetch failed". */
 function rootCause(error: unknown): { message: string; code?: unknown } {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error);

@@ -36,7 +36,7 @@ const parts: Readonly<Record<string, Checks>> = {
   recommendations,
 };
 
-/** After this many consecutive tests without a response, the other tests are skipped, so that the run ends soon. */
+/** After this many consecutive tests without a response, the remaining tests are skipped. */
 const maxUnanswered = 3;
 
 /**

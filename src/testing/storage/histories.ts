@@ -8,7 +8,7 @@ import type { Session } from './session.ts';
 import { expectList, expectRejection, expectStored, listText } from './stored.ts';
 
 const users = ['ada', 'ada2', 'bob'];
-/** The name of all plants. An adapter that stores lines of text must escape it. */
+/** The start of every name. An adapter that stores lines of text must escape it. */
 const name = 'a "plant"\r\n\\';
 
 /** Returns a random number generator (Park and Miller's), which returns integers from 0 to `end - 1`. */

@@ -22,7 +22,7 @@ function malformedJson(plant: NewPlant): (string | Uint8Array<ArrayBuffer>)[] {
   return ['{', 'id=1', ...cut, `// a comment\n${json}`, ...numbers, latin1];
 }
 
-/** Returns a check that sends `template` with each value instead of `?`, and with the id and the name of a plant. */
+/** Returns a check that sends `template` with each value for `?`, and with the plant's `<id>` and `<name>`. */
 function refuses(template: string, values: readonly string[]): Check {
   return async (c, { id, name }) => {
     for (const value of values) {
@@ -78,7 +78,7 @@ export const createFailureChecks: Checks = {
   },
 };
 
-/** A source file with a line number, as in the stack traces of many languages, or an absolute path of the server. */
+/** A source file with a line number, as in the stack traces of many languages, or an absolute path on the server. */
 const fileOfServer =
   /\.(?:[cm]?[jt]s|py|rb|go|java|kt|php|cs|rs|exs?)(?::|\(|\\?", )(?:line )?\d|\/(?:etc|home|opt|root|srv|tmp|usr|var)\//;
 
