@@ -19,9 +19,16 @@ export interface PageRequest extends ListRange {
   readonly user: string;
 }
 
-/** An adapter that can read pages as JSON. The sum of the requests' limits is at most {@link maxPageLength}. */
-export interface PageStorage extends StorageAdapter {
-  listPages?(requests: readonly PageRequest[]): Promise<JsonPage[]>;
+/** The key of a method that only this package's adapters have. It is a symbol, so that no other adapter has it too. */
+export const listAsJson: unique symbol = Symbol('listAsJson');
+
+/** An adapter that can build the JSON of pages in its database. */
+export interface JsonStorage extends StorageAdapter {
+  /**
+   * Reads pages as JSON. A page is `undefined` if it must be read with `list`. The sum of the requests' limits is at
+   * most {@link maxPageLength}.
+   */
+  [listAsJson]?(requests: readonly PageRequest[]): Promise<readonly (JsonPage | undefined)[]>;
 }
 
 export const maxPageLength = 1000;
@@ -58,6 +65,17 @@ export function countInPage(plants: readonly PlantFields[]): number {
 export function cutPage(found: Plant[], limit: number): PlantPage {
   const plants = found.slice(0, Math.min(limit, countInPage(found)));
   return { plants, hasMore: plants.length < found.length };
+}
+
+export async function readPages(storage: JsonStorage, requests: readonly PageRequest[]): Promise<JsonPage[]> {
+  const pages = await storage[listAsJson]?.(requests);
+  return Promise.all(
+    requests.map(({ user, after, limit }, n) => pages?.[n] ?? readPage(storage, user, { after, limit })),
+  );
+}
+
+async function readPage(storage: StorageAdapter, user: string, range: ListRange): Promise<JsonPage> {
+  return toJsonPage(checkedPage(await storage.list(user, range), range));
 }
 
 export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {

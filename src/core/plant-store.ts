@@ -10,7 +10,7 @@ import { checkedPage, emptyPage, maxPageLength } from './page.ts';
 import type { JsonPage } from './page.ts';
 import { ReadQueue } from './read-queue.ts';
 import { checkAdapter } from './storage-adapter.ts';
-import type { StorageAdapter, Write } from './storage-adapter.ts';
+import type { ListRange, PlantPage, StorageAdapter, Write } from './storage-adapter.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
@@ -34,15 +34,6 @@ export interface ListOptions {
   limit?: number | undefined;
 }
 
-const listOptionNames = ['after', 'limit'];
-
-interface Cursor {
-  readonly user: string;
-  after: PlantId | undefined;
-  /** The number of plants that are left to read; 0 at the end of the list. */
-  left: number;
-}
-
 /**
  * Stores users' plants in a {@link StorageAdapter}. A store validates every input and commits concurrent writes
  * together. To change its behavior, wrap it: subclasses are not supported.
@@ -59,8 +50,6 @@ export class PlantStore {
   readonly #writes: WriteQueue;
   readonly #reads: ReadQueue;
   readonly #cache: PageCache | undefined;
-  /** Whether `listPlants` or `iteratePlants` has read a page in this event loop iteration. */
-  #hasRead = false;
   #closing: Promise<void> | undefined;
 
   /** Does not use the storage yet. If an option is invalid or unknown, throws a TypeError that names the option. */
@@ -110,9 +99,8 @@ export class PlantStore {
    * const nextTen = await store.listPlants('ada', { limit: 10, after: firstTen.at(-1)?.id });
    */
   async listPlants(user: string, options: ListOptions = {}): Promise<Plant[]> {
-    const cursor = this.#start(user, options);
     const plants: Plant[] = [];
-    while (cursor.left > 0) plants.push(...(await this.#readPlants(cursor)));
+    for await (const page of this.#pages(user, options)) plants.push(...page);
     return plants;
   }
 
@@ -126,8 +114,7 @@ export class PlantStore {
    * for await (const { id, name } of store.iteratePlants('ada')) console.log(id, name);
    */
   async *iteratePlants(user: string, options: ListOptions = {}): AsyncGenerator<Plant, void, undefined> {
-    const cursor = this.#start(user, options);
-    while (cursor.left > 0) yield* await this.#readPlants(cursor);
+    for await (const page of this.#pages(user, options)) yield* page;
   }
 
   /**
@@ -140,8 +127,8 @@ export class PlantStore {
    * const { json, hasMore, last } = await store.listPageJson('ada', { limit: 100 });
    */
   async listPageJson(user: string, options: ListOptions = {}): Promise<JsonPage> {
-    const { after, left } = this.#start(user, options);
-    return left === 0 ? emptyPage : this.#reads.readPage({ user, after, limit: Math.min(left, maxPageLength) });
+    const { after, limit } = this.#parseList(user, options);
+    return limit === 0 ? emptyPage : this.#reads.readPage({ user, after, limit: Math.min(limit, maxPageLength) });
   }
 
   /**
@@ -180,26 +167,31 @@ export class PlantStore {
     return this.close();
   }
 
-  #start(user: string, options: ListOptions): Cursor {
+  #parseList(user: string, options: ListOptions): ListRange {
     checkUser(user);
-    checkOptionNames('a list request', options, listOptionNames);
-    const cursor = { user, after: parseAfter(options.after), left: parseLimit(options.limit) };
+    checkOptionNames('a list request', options, ['after', 'limit']);
+    const range = { after: parseAfter(options.after), limit: parseLimit(options.limit) };
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
-    return cursor;
+    return range;
   }
 
-  async #readPlants(cursor: Cursor): Promise<Plant[]> {
-    // An adapter can read synchronously, so other work must be able to run between two pages.
-    if (this.#hasRead) await nextTurn();
-    this.#hasRead = true;
-    setImmediate(() => (this.#hasRead = false));
-    const { user, after, left } = cursor;
-    const range = { after, limit: Math.min(left, maxPageLength) };
+  async *#pages(user: string, options: ListOptions): AsyncGenerator<Plant[], void, undefined> {
+    let { after, limit: left } = this.#parseList(user, options);
+    while (left > 0) {
+      const range = { after, limit: Math.min(left, maxPageLength) };
+      const { plants, hasMore } = await this.#readPage(user, range);
+      yield plants;
+      if (!hasMore) return;
+      after = plants.at(-1)?.id;
+      left -= plants.length;
+      // An adapter can read synchronously, so other work must be able to run between two pages.
+      await nextTurn();
+    }
+  }
+
+  async #readPage(user: string, range: ListRange): Promise<PlantPage> {
     try {
-      const { plants, hasMore } = checkedPage(await this.#storage.list(user, range), range);
-      cursor.after = plants.at(-1)?.id;
-      cursor.left = hasMore ? left - plants.length : 0;
-      return plants;
+      return checkedPage(await this.#storage.list(user, range), range);
     } catch (error) {
       throw asStorageError(error);
     }

@@ -1,7 +1,7 @@
 import { Arrivals } from './arrivals.ts';
 import { asStorageError } from './model/errors.ts';
-import { checkedPage, maxPageLength, toJsonPage } from './page.ts';
-import type { JsonPage, PageRequest, PageStorage } from './page.ts';
+import { listAsJson, maxPageLength, readPages } from './page.ts';
+import type { JsonPage, JsonStorage, PageRequest } from './page.ts';
 import type { PageCache } from './page-cache.ts';
 
 /** Bounds the sum of a batch's limits, because SqliteStorage and MemoryStorage read a batch synchronously. */
@@ -31,7 +31,7 @@ interface Entry {
  * user with many requests does not delay the lists of others.
  */
 export class ReadQueue {
-  readonly #storage: PageStorage;
+  readonly #storage: JsonStorage;
   readonly #cache: PageCache | undefined;
   #arrived: Entry[] = [];
   /** Each user's waiting requests, in order of arrival. Users are served in the order of the map. */
@@ -40,7 +40,7 @@ export class ReadQueue {
   #isScheduled = false;
   #batches = 0;
 
-  constructor(storage: PageStorage, cache: PageCache | undefined) {
+  constructor(storage: JsonStorage, cache: PageCache | undefined) {
     this.#storage = storage;
     this.#cache = cache;
   }
@@ -128,7 +128,7 @@ export class ReadQueue {
   async #readBatch(batch: readonly Entry[]): Promise<void> {
     if (batch.length === 0) return;
     this.#batches++;
-    const groups = this.#storage.listPages === undefined ? batch.map((entry) => [entry]) : [batch];
+    const groups = this.#storage[listAsJson] === undefined ? batch.map((entry) => [entry]) : [batch];
     await Promise.all(groups.map((group) => this.#settle(group)));
     this.#batches--;
     this.#schedule();
@@ -148,16 +148,6 @@ export class ReadQueue {
       rejectAll(group, error);
     }
   }
-}
-
-async function readPages(storage: PageStorage, requests: readonly PageRequest[]): Promise<readonly JsonPage[]> {
-  if (storage.listPages !== undefined) return storage.listPages(requests);
-  return Promise.all(
-    requests.map(async ({ user, after, limit }) => {
-      const range = { after, limit };
-      return toJsonPage(checkedPage(await storage.list(user, range), range));
-    }),
-  );
 }
 
 function rejectAll(entries: readonly Entry[], error: unknown): void {

@@ -11,7 +11,7 @@ type Lists = Pick<PlantStore, 'listPageJson'>;
  * Returns a JSON array of plants in ascending order of id. A limit of at most 1000 selects one page, with a `Link`
  * header (RFC 8288) if more plants follow. A longer list is read page by page while it is sent.
  */
-export async function listPlants(store: Lists, user: string, query: ListOptions, path: string): Promise<Result> {
+export async function answerList(store: Lists, user: string, query: ListOptions, path: string): Promise<Result> {
   const { limit } = query;
   const { json, count, last, hasMore } = await store.listPageJson(user, query);
   if (!hasMore) return { status: 200, body: bodyOf(json) };

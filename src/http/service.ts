@@ -11,7 +11,7 @@ import { readJson } from './body.ts';
 import { corsHeaders } from './cors.ts';
 import { bodyHeaders, errorBody, HttpError } from './exchange.ts';
 import type { Answer, Result, ServiceRequest } from './exchange.ts';
-import { listPlants, parseListQuery } from './list.ts';
+import { answerList, parseListQuery } from './list.ts';
 import { openApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
 import type { ServiceOptions } from './options.ts';
@@ -98,7 +98,7 @@ export function createService(store: PlantStore, options: ServiceOptions): Servi
       return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
     },
     getPlants: ({ request, target }, user) =>
-      listPlants(store, user, parseListQuery(target.query), basePath + request.mountPath + target.path),
+      answerList(store, user, parseListQuery(target.query), basePath + request.mountPath + target.path),
     deletePlant: async ({ target }, user) => {
       const id = int64FromText(target.idText);
       if (id === undefined) throw new PlantStoreError('invalid_id');

@@ -31,7 +31,7 @@ export class TokenGrants {
   /** The ids of all tokens that the file has contained since this process started, keyed by their SHA-256. */
   readonly #ids = new Map<string, string>();
   #signature = '';
-  #isFresh = false;
+  #checkedAtMs = -Infinity;
   #isUnreadable = false;
   /** The last reported problem, which is not reported twice in a row. */
   #problem = '';
@@ -50,7 +50,11 @@ export class TokenGrants {
    *   revoke the token.
    */
   find(token: string): Grant | Refusal {
-    if (!this.#isFresh) this.#check();
+    const nowMs = performance.now();
+    if (nowMs >= this.#checkedAtMs + checkIntervalMs) {
+      this.#checkedAtMs = nowMs;
+      this.#check();
+    }
     if (this.#isUnreadable) throw new PlantStoreError('storage_unavailable');
     const grant = this.#verified.get(token) ?? this.#verify(token);
     if ('reason' in grant || grant.expiresAtMs > Date.now()) return grant;
@@ -69,11 +73,6 @@ export class TokenGrants {
   }
 
   #check(): void {
-    // A timer is used, because reading the clock for each request would be slower.
-    this.#isFresh = true;
-    setTimeout(() => {
-      this.#isFresh = false;
-    }, checkIntervalMs).unref();
     try {
       const { signature, isOpen } = inspect(this.#path);
       const isAbsent = signature === absent;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ListOptions } from '../../src/index.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { JsonPage, PageRequest } from '../../src/core/page.ts';
-import { maxPageLength, toJsonPage } from '../../src/core/page.ts';
+import { listAsJson, maxPageLength, toJsonPage } from '../../src/core/page.ts';
 import { rowOfPlants } from '../support/stored-plants.ts';
 import { create, createEach } from '../support/writes.ts';
 
@@ -16,7 +16,7 @@ class BatchStorage extends MemoryStorage {
   /** Called after a batch has been read, before its pages are returned. */
   afterRead: (requests: readonly PageRequest[]) => Promise<void> = async () => undefined;
 
-  async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+  async [listAsJson](requests: readonly PageRequest[]): Promise<JsonPage[]> {
     this.batches.push([...requests]);
     const pages = requests.map(async ({ user, ...range }) => toJsonPage(await this.list(user, range)));
     const read = await Promise.all(pages);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { listPlants, parseListQuery } from '../../src/http/list.ts';
+import { answerList, parseListQuery } from '../../src/http/list.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { namesIn } from '../support/call.ts';
 import { evalArgs, runSuccessfully } from '../support/run-program.ts';
@@ -49,7 +49,7 @@ describe('a list that is read while plants are created and deleted', () => {
         return list(user, { after: range.after, limit: Math.min(range.limit, 3) });
       };
       const range = { limit, after: after === undefined ? undefined : BigInt(after) };
-      const { headers, body = '' } = await listPlants(store, 'ada', range, '/plants');
+      const { headers, body = '' } = await answerList(store, 'ada', range, '/plants');
       let json = '';
       if (typeof body === 'string') json = body;
       else if ('next' in body) for await (const page of body) json += Buffer.from(page).toString();
@@ -67,7 +67,7 @@ describe('a list that is read while plants are created and deleted', () => {
 describe('a long list', () => {
   it('does not keep sent pages in memory', async () => {
     const code = `
-      import { listPlants } from '${sourceUrl('http/list.ts')}';
+      import { answerList } from '${sourceUrl('http/list.ts')}';
       const pages = [];
       const store = {
         listPageJson: async (user, { after = 0n }) => {
@@ -78,7 +78,7 @@ describe('a long list', () => {
       };
       const kept = [];
       for (const limit of [undefined, 1004]) {
-        const { body } = await listPlants(store, 'ada', { limit, after: undefined }, '/plants');
+        const { body } = await answerList(store, 'ada', { limit, after: undefined }, '/plants');
         const sent = [];
         for (let n = 0; n < 4; n++) sent.push(new WeakRef((await body.next()).value));
         // A WeakRef keeps its target until the end of the event loop iteration.

@@ -4,9 +4,9 @@ import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { plantsJson } from '../../src/core/model/plant.ts';
 import type { PlantFields } from '../../src/core/model/plant.ts';
-import type { Plant } from '../../src/index.ts';
-import { maxPageBytes, toJsonPage } from '../../src/core/page.ts';
-import type { PageRequest, PageStorage } from '../../src/core/page.ts';
+import type { Plant, StorageAdapter } from '../../src/index.ts';
+import { maxPageBytes, readPages, toJsonPage } from '../../src/core/page.ts';
+import type { PageRequest } from '../../src/core/page.ts';
 import { hostilePlants, owned } from './stored-plants.ts';
 import { createEach } from './writes.ts';
 
@@ -23,10 +23,10 @@ const cases: { name: string; nameOf: (n: number) => string; tag?: string; count?
 ];
 
 /**
- * Tests that `list`, `listPages` and `scan` end a page before its JSON exceeds 256 KiB. Without this limit, a page of
+ * Tests that `list`, `readPages` and `scan` end a page before its JSON exceeds 256 KiB. Without this limit, a page of
  * long names would require a lot of memory.
  */
-export function testPageSize(open: (t: TestContext) => Promise<PageStorage>): void {
+export function testPageSize(open: (t: TestContext) => Promise<StorageAdapter>): void {
   for (const { name, nameOf, tag = 'indoor', count = 100 } of cases) {
     it(`ends before its JSON exceeds 256 KiB: ${name}`, async (t) => {
       const storage = await open(t);
@@ -45,8 +45,7 @@ export function testPageSize(open: (t: TestContext) => Promise<PageStorage>): vo
         assertSize(scanned.map(({ plant }) => plant));
         break;
       }
-      const pages = await storage.listPages?.([{ user: 'ada', ...range }]);
-      if (pages !== undefined) assert.deepEqual(pages, [toJsonPage(listed)]);
+      assert.deepEqual(await readPages(storage, [{ user: 'ada', ...range }]), [toJsonPage(listed)]);
     });
   }
 }
@@ -57,10 +56,8 @@ function assertSize(plants: readonly PlantFields[]): void {
   assert.ok(bytes > maxPageBytes * 0.9 && bytes <= maxPageBytes, `${bytes} bytes`);
 }
 
-/** Tests that `listPages` returns the plants of `list`, in the order of the requests. */
-export function testJsonPages(
-  open: (t: TestContext) => Promise<PageStorage & Required<Pick<PageStorage, 'listPages'>>>,
-): void {
+/** Tests that `readPages` returns the plants of `list`, in the order of the requests. */
+export function testJsonPages(open: (t: TestContext) => Promise<StorageAdapter>): void {
   it('is the same as JSON', async (t) => {
     const storage = await open(t);
     t.after(() => storage.close());
@@ -74,8 +71,8 @@ export function testJsonPages(
       const expected = await Promise.all(
         batch.map(async ({ user, ...range }) => toJsonPage(await storage.list(user, range))),
       );
-      assert.deepEqual(await storage.listPages(batch), expected);
-      const single = batch.map(async (request) => await storage.listPages([request]));
+      assert.deepEqual(await readPages(storage, batch), expected);
+      const single = batch.map(async (request) => await readPages(storage, [request]));
       assert.deepEqual((await Promise.all(single)).flat(), expected);
     }
   });
@@ -92,7 +89,7 @@ export function testJsonPages(
         const user = `user ${users++}`;
         await storage.commit(createEach(fields.map((plant, n) => owned(user, { id: BigInt(n), ...plant }))));
         const expected = toJsonPage(await storage.list(user, { after: undefined, limit }));
-        assert.deepEqual(await storage.listPages([{ user, after: undefined, limit }]), [expected]);
+        assert.deepEqual(await readPages(storage, [{ user, after: undefined, limit }]), [expected]);
       }),
       { numRuns: 200 },
     );

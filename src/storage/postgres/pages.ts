@@ -1,7 +1,6 @@
 import { maxInt64 } from '../../core/model/int64.ts';
-import { emptyPage, firstId, maxPageBytes, toJsonPage } from '../../core/page.ts';
+import { emptyPage, firstId, maxPageBytes } from '../../core/page.ts';
 import type { JsonPage, PageRequest } from '../../core/page.ts';
-import { listPlants } from './rows.ts';
 import type { RunStatement } from './run-statement.ts';
 import { separators } from './statements.ts';
 import type { PageRow } from './statements.ts';
@@ -16,19 +15,19 @@ const separator = '\x7f';
  * Compared with one row for each plant, a single string takes the same CPU time in PostgreSQL and much less in Node.js.
  * Building the JSON in PostgreSQL would triple PostgreSQL's CPU time.
  *
- * A page is read again row by row if it exceeds the maximum page size, or if a name or tag contains U+007F.
+ * A page is `undefined` if it exceeds the maximum page size, or if a name or tag contains U+007F.
  */
-export async function readJsonPages(run: RunStatement, requests: readonly PageRequest[]): Promise<JsonPage[]> {
+export async function readJsonPages(
+  run: RunStatement,
+  requests: readonly PageRequest[],
+): Promise<(JsonPage | undefined)[]> {
   const wanted = requests.filter(({ after }) => firstId(after) <= maxInt64);
   const found = await readTexts(run, wanted);
   const rows = new Map(found.map((row) => [wanted[Number(row.nth) - 1], row]));
-  return Promise.all(
-    requests.map(async (request) => {
-      const row = rows.get(request);
-      if (row === undefined || row.count === null) return emptyPage;
-      return pageOf(row, request.limit) ?? toJsonPage(await listPlants(run, request.user, request));
-    }),
-  );
+  return requests.map((request) => {
+    const row = rows.get(request);
+    return row === undefined || row.count === null ? emptyPage : pageOf(row, request.limit);
+  });
 }
 
 async function readTexts(run: RunStatement, requests: readonly PageRequest[]): Promise<PageRow[]> {
@@ -45,7 +44,6 @@ async function readTexts(run: RunStatement, requests: readonly PageRequest[]): P
   return (await run(isOne ? 'page' : 'pages', values)).rows as PageRow[];
 }
 
-/** Converts a row to a page. Returns `undefined` if the page must be read row by row. */
 function pageOf({ count, last, text }: PageRow, limit: number): JsonPage | undefined {
   if (last === null || text === null) return undefined;
   const hasMore = Number(count) > limit;

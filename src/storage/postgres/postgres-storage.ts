@@ -1,11 +1,12 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { minInt64 } from '../../core/model/int64.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../core/model/options.ts';
-import type { JsonPage, PageRequest } from '../../core/page.ts';
-import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
+import { listAsJson } from '../../core/page.ts';
+import type { JsonPage, JsonStorage, PageRequest } from '../../core/page.ts';
+import type { ListRange, OwnedPlant, PlantPage, Write } from '../../core/storage-adapter.ts';
 import { readJsonPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';
-import { listPlants, scanPage } from './rows.ts';
+import { readPlants, scanPage } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
 import { prepareTable, quotedTable } from './table.ts';
@@ -37,7 +38,7 @@ export interface PostgresStorageOptions {
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
-export class PostgresStorage implements StorageAdapter {
+export class PostgresStorage implements JsonStorage {
   readonly #runStatement: RunStatement;
   readonly #prepareTable: () => Promise<void>;
   /** The latest check of the table; `undefined` if the next operation must check it. */
@@ -67,11 +68,11 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   list(user: string, range: ListRange): Promise<PlantPage> {
-    return this.#run(() => listPlants(this.#runStatement, user, range));
+    return this.#run(() => readPlants(this.#runStatement, user, range));
   }
 
-  /** @internal Reads pages as JSON with one statement. Reads some pages again row by row: see `readJsonPages`. */
-  listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+  /** @internal */
+  [listAsJson](requests: readonly PageRequest[]): Promise<(JsonPage | undefined)[]> {
     return this.#run(() => readJsonPages(this.#runStatement, requests));
   }
 

@@ -5,7 +5,7 @@ import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapte
 import type { RunStatement } from './run-statement.ts';
 import type { PlantRow } from './statements.ts';
 
-export async function listPlants(run: RunStatement, user: string, { after, limit }: ListRange): Promise<PlantPage> {
+export async function readPlants(run: RunStatement, user: string, { after, limit }: ListRange): Promise<PlantPage> {
   const first = firstId(after);
   if (first > maxInt64) return { plants: [], hasMore: false };
   const most = Math.min(limit, maxPageLength);

@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { minInt64 } from '../../core/model/int64.ts';
 import type { Plant } from '../../core/model/plant.ts';
-import { countInPage, cutPage, toJsonPage } from '../../core/page.ts';
-import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
+import { countInPage, cutPage, maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
 import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
 
@@ -90,14 +89,13 @@ export class Reader {
     }
   }
 
-  listJson({ user, after, limit }: PageRequest): JsonPage {
+  /** Returns `undefined` if a plant is not short or the JSON is too long: building such pages in SQL would be slow. */
+  listJson({ user, after, limit }: PageRequest): JsonPage | undefined {
     const start = after ?? beforeAll;
     const row = this.#selectJson.get(limit, user, user, start, limit, user, start, limit);
     const [count, last, shorts, json, bytes, hasMore] = row as unknown as JsonRow;
-    if (last !== null && json !== null && bytes !== null && shorts === count && bytes <= maxPageBytes) {
-      return { json, count: Number(count), last, hasMore: hasMore === 1n };
-    }
-    return toJsonPage(this.list(user, { after, limit }));
+    const isComplete = last !== null && json !== null && shorts === count && Number(bytes) <= maxPageBytes;
+    return isComplete ? { json, count: Number(count), last, hasMore: hasMore === 1n } : undefined;
   }
 
   /** Changes when another connection commits. */

@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
-import type { JsonPage, PageRequest } from '../../core/page.ts';
-import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
+import { listAsJson } from '../../core/page.ts';
+import type { JsonPage, JsonStorage, PageRequest } from '../../core/page.ts';
+import type { ListRange, OwnedPlant, PlantPage, Write } from '../../core/storage-adapter.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { defaultBusyTimeoutMs, openDatabase } from './database.ts';
 import { OpenFiles } from './open-files.ts';
@@ -33,7 +34,7 @@ export interface SqliteStorageOptions {
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
  */
-export class SqliteStorage implements StorageAdapter {
+export class SqliteStorage implements JsonStorage {
   readonly #reader: Reader;
   readonly #files: OpenFiles;
   readonly #committer: Writer | CommitThread;
@@ -91,8 +92,8 @@ export class SqliteStorage implements StorageAdapter {
     }
   }
 
-  /** @internal See `PageStorage`. */
-  async listPages(requests: readonly PageRequest[]): Promise<JsonPage[]> {
+  /** @internal */
+  async [listAsJson](requests: readonly PageRequest[]): Promise<(JsonPage | undefined)[]> {
     this.#refuseIfClosed();
     return requests.map((request) => this.#reader.listJson(request));
   }

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Pool } from 'pg';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
+import { readPages } from '../../../src/core/page.ts';
 import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/storage/options.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
@@ -62,7 +63,7 @@ describe('PostgresStorage', () => {
     const { plants } = await storage.list('ada', everything);
     const scanned = (await scanAll(storage)).map(({ plant }) => plant);
     for (const found of [plants, scanned]) assert.equal(found.map(({ id }) => id).join(), ids.join());
-    const [page] = await storage.listPages([{ user: 'ada', ...everything }]);
+    const [page] = await readPages(storage, [{ user: 'ada', ...everything }]);
     assert.equal(page?.last, maxInt64);
   });
 
@@ -120,7 +121,7 @@ describe('PostgresStorage', () => {
     await storage.commit(Array.from({ length: 1000 }, (_, id) => create(id)));
     let settled = 0;
     const lists = Array.from({ length: 30 }, () =>
-      storage.listPages([{ user: 'ada', ...everything }]).finally(() => {
+      readPages(storage, [{ user: 'ada', ...everything }]).finally(() => {
         settled++;
       }),
     );
@@ -154,7 +155,10 @@ describe('statements of a PostgresStorage', () => {
       await storage.commit(Array.from({ length: count }, (_, n) => create(n, user, nameOf(n))));
     }
     const users = ['eve', ...Array.from({ length: 39 }, (_, n) => (n % 2 === 0 ? 'ada' : 'bob'))];
-    const pages = await storage.listPages(users.map((user) => ({ user, after: undefined, limit: 25 })));
+    const pages = await readPages(
+      storage,
+      users.map((user) => ({ user, after: undefined, limit: 25 })),
+    );
     for (const [n, { json, hasMore }] of pages.entries()) {
       const count = users[n] === 'eve' ? 3 : 25;
       assert.deepEqual(
@@ -208,8 +212,8 @@ describe('prepared statements of a PostgresStorage', () => {
     await storage.commit([remove(1, 'eve')]);
     for (const limit of [1, 20, 300]) {
       const page = { user: 'ada', after: undefined, limit };
-      await storage.listPages([page]);
-      await storage.listPages([page, { ...page, user: 'bob' }]);
+      await readPages(storage, [page]);
+      await readPages(storage, [page, { ...page, user: 'bob' }]);
       await storage.list('ada', page);
     }
   }
