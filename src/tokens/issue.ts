@@ -1,17 +1,18 @@
 import { closeSync, existsSync, fchownSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { defaultBusyTimeoutMs } from '../storage/sqlite/database.ts';
-import { createPrivateFile, requireFolderOf, syncFolder } from '../storage/sqlite/file.ts';
-import { hasResultCode } from '../storage/sqlite/result-code.ts';
-import { isTokenRecord, readTokenFile, tokenFileText } from './token-file.ts';
+import { requireFolderOf, syncFolder } from '../storage/sqlite/file.ts';
+import { readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
+/** How long a command waits for another one that is changing the tokens file. */
+const lockTimeoutMs = 5000;
+const retryAfterMs = 20;
+
 export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 
-/** Creates a token and adds it to the tokens file. Creates the file if it does not exist. */
+/** Creates a token and adds it to the tokens file. Creates the file if it does not exist. The grant must be valid. */
 export function issueToken(
   path: string,
   { user, scopes, expiresAt }: TokenGrant,
@@ -25,7 +26,6 @@ export function issueToken(
     createdAt: new Date().toISOString(),
     ...(expiresAt !== undefined && { expiresAt }),
   };
-  if (!isTokenRecord(record)) throw new TypeError('a token needs a user, known scopes and an ISO 8601 expiresAt');
   changeTokenFile(path, (records) => [...records, record]);
   return { token, record };
 }
@@ -49,66 +49,58 @@ export function requireTokenFile(path: string): void {
   }
 }
 
-/** Changes the tokens file under a lock. If `change` returns `undefined`, the file stays unchanged. */
+/**
+ * Changes the tokens file atomically and durably, and keeps its owner. The unfinished new file is also the lock. If
+ * `change` returns `undefined`, the tokens file stays unchanged.
+ */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
   requireFolderOf(given, 'tokens file');
-  // The lock file is named after the real path, so that all symbolic links to a tokens file share one lock.
+  // The new file is named after the real path, so that all symbolic links to a tokens file share one lock.
   const path = existsSync(given) ? realpathSync(given) : given;
-  const lock = takeLock(`${path}.lock`);
+  const newPath = `${path}.new`;
+  const file = createNewFile(newPath);
   try {
     const changed = change(existsSync(path) ? readTokenFile(path) : []);
-    if (changed !== undefined) replaceFile(path, tokenFileText(changed));
-  } finally {
-    lock.close();
-  }
-}
-
-/**
- * Locks an empty file with SQLite, because Node.js cannot lock files. The lock is released when the database is closed
- * or the process ends.
- */
-function takeLock(path: string): DatabaseSync {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw brokenLock(path);
-  createPrivateFile(path);
-  let lock: DatabaseSync | undefined;
-  try {
-    lock = new DatabaseSync(path, { timeout: defaultBusyTimeoutMs });
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock?.close();
-    if (hasResultCode(error, 'notADatabase')) throw brokenLock(path, error);
-    const problem = hasResultCode(error, 'busy')
-      ? `was locked by another process for ${defaultBusyTimeoutMs / 1000} seconds: try again`
-      : `cannot be locked: ${(error as Error).message}`;
-    throw new Error(`${path} ${problem}.`, { cause: error });
-  }
-}
-
-function brokenLock(path: string, cause?: unknown): Error {
-  const what = 'is not the empty file that serves as the lock of the tokens file';
-  return new Error(`${path} ${what}: move it away.`, { cause });
-}
-
-/**
- * Replaces a file atomically and durably, and keeps its owner. Sets the owner through the file descriptor: through the
- * path, root could make another account the owner of the target of a link that this account has put there.
- */
-function replaceFile(path: string, text: string): void {
-  const newPath = `${path}.new`;
-  // A process that was killed might have left an unfinished file.
-  rmSync(newPath, { force: true });
-  const old = lstatSync(path, { throwIfNoEntry: false });
-  // The flag `x` also refuses a symbolic link.
-  const file = openSync(newPath, 'wx', 0o600);
-  try {
-    writeFileSync(file, text);
-    const { uid, gid } = fstatSync(file);
-    if (old !== undefined && (old.uid !== uid || old.gid !== gid)) fchownSync(file, old.uid, old.gid);
+    if (changed === undefined) {
+      rmSync(newPath);
+      return;
+    }
+    writeFileSync(file, tokenFileText(changed));
+    keepOwner(path, file);
     fsyncSync(file);
+    renameSync(newPath, path);
+  } catch (error) {
+    rmSync(newPath, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }
-  renameSync(newPath, path);
   syncFolder(dirname(path));
+}
+
+/** Waits while another process is changing the tokens file. */
+function createNewFile(path: string): number {
+  const deadline = performance.now() + lockTimeoutMs;
+  for (;;) {
+    try {
+      // The flag `x` also refuses a symbolic link.
+      return openSync(path, 'wx', 0o600);
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+      if (performance.now() >= deadline) {
+        throw new Error(`${path} exists. Remove it, unless another command is changing the tokens file.`, { cause });
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryAfterMs);
+    }
+  }
+}
+
+/**
+ * Uses the file descriptor: through the path, root could make another account the owner of the target of a link that
+ * this account has put there.
+ */
+function keepOwner(path: string, file: number): void {
+  const old = lstatSync(path, { throwIfNoEntry: false });
+  const { uid, gid } = fstatSync(file);
+  if (old !== undefined && (old.uid !== uid || old.gid !== gid)) fchownSync(file, old.uid, old.gid);
 }

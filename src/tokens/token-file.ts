@@ -58,7 +58,7 @@ function parseRecords(text: string): TokenRecord[] {
   return tokens as TokenRecord[];
 }
 
-export function isTokenRecord(value: unknown): value is TokenRecord {
+function isTokenRecord(value: unknown): value is TokenRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { id, user, sha256, scopes, createdAt, expiresAt, ...others } = value as Record<string, unknown>;
   return (

@@ -84,7 +84,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.match((await call('GET', '/plants')).text, /^\[\{"name":"plant 1"\}/);
     assert.equal(await server.stop(), 0);
     assert.ok(log().some(({ message }) => String(message).includes('was removed or replaced')));
-    assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json', 'tokens.json.lock']);
+    assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json']);
   });
 
   it('responds to /ready with 503 during a graceful shutdown, until the public port is closed', async (t) => {
