@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
 
-/** Thrown if the command line is invalid. The message says what to change, and the process exits with code 2. */
+/** Thrown if a command cannot run as requested. The message says what to change. The process exits with code 2. */
 export class UsageError extends Error {}
 
 type CommandLine<F extends ParseArgsOptionsConfig> = ReturnType<

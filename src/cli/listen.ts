@@ -5,7 +5,11 @@ import type { AddressInfo } from 'node:net';
 /** Starts a server and resolves with its URL. */
 export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
   server.listen(port, host);
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new Error(`${(cause as Error).message}. Choose another host or port.`, { cause });
+  }
   const { port: listening } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${listening}`;
 }

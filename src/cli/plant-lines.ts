@@ -35,7 +35,6 @@ export function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
     const { user } = value as { user?: unknown };
     return isUser(user) ? { user, plant } : errorTable.invalid_user.message;
   } catch (error) {
-    // Any other error means that the line is not UTF-8, is not JSON, or is nested too deeply.
-    return error instanceof PlantStoreError ? error.message : 'it is not JSON in UTF-8, or is nested too deeply.';
+    return error instanceof PlantStoreError ? error.message : 'it is not JSON in UTF-8.';
   }
 }

@@ -20,7 +20,7 @@ type Kind = StorageLocation['kind'];
 type Located<K extends Kind> = Extract<StorageLocation, { kind: K }>;
 
 const forms = {
-  sqlite: 'sqlite:FILE, sqlite:FILE?commitThread=true',
+  sqlite: 'sqlite:FILE[?commitThread=true]',
   postgres: 'postgres://USER:PASSWORD@HOST/DATABASE',
   memory: 'memory',
 } as const satisfies Record<Kind, string>;

@@ -70,7 +70,7 @@ export function cutPage(found: Plant[], limit: number): PlantPage {
 export async function readPages(storage: JsonStorage, requests: readonly PageRequest[]): Promise<JsonPage[]> {
   const pages = await storage[listAsJson]?.(requests);
   return Promise.all(
-    requests.map(({ user, after, limit }, n) => pages?.[n] ?? readPage(storage, user, { after, limit })),
+    requests.map(async ({ user, after, limit }, n) => pages?.[n] ?? readPage(storage, user, { after, limit })),
   );
 }
 

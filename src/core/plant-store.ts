@@ -39,7 +39,7 @@ export interface ListOptions {
  * together. To change its behavior, wrap it: subclasses are not supported.
  *
  * If the storage fails, methods reject with a {@link PlantStoreError} with code `storage_unavailable`, and the outcome
- * of a write is unknown. After {@link close}, methods reject with `closed`. If `user` is not a string of 1 to 255 UTF-8
+ * of a write is unknown. If the storage is not a plant store of this version, the code is `storage_unsupported`. After {@link close}, methods reject with `closed`. If `user` is not a string of 1 to 255 UTF-8
  * bytes, or if it contains U+0000 or an unpaired surrogate, methods reject with `invalid_user`.
  *
  * @example
@@ -142,7 +142,7 @@ export class PlantStore {
   async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
     checkUser(user);
     const int64 = toInt64(id);
-    if (int64 === undefined) throw new PlantStoreError('invalid_id', notInt64('id'));
+    if (int64 === undefined) throw new PlantStoreError('invalid_id', notInt64('id', id));
     return this.#writes.add({ kind: 'delete', user, id: int64 });
   }
 
@@ -224,6 +224,6 @@ function parseLimit(limit: number | undefined): number {
 function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
   if (after === undefined) return undefined;
   const id = toInt64(after);
-  if (id === undefined) throw new PlantStoreError('invalid_after', notInt64('after'));
+  if (id === undefined) throw new PlantStoreError('invalid_after', notInt64('after', after));
   return id;
 }

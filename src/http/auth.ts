@@ -15,12 +15,13 @@ function bearerToken(request: ServiceRequest): string {
   const authorization = request.header('authorization') ?? '';
   const token = bearerCredentials.exec(authorization)?.[1];
   if (token !== undefined) return token;
-  throw new HttpError(/^bearer\b/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
+  throw new HttpError(/^bearer(?: |$)/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
 }
 
 /**
- * Calls `authenticate` with the token of a request, and checks the result. Throws `missing_credentials` if there is no
- * token, or `invalid_token` if it does not identify a caller. Any other error is a fault of the application.
+ * Calls `authenticate` with the token of a request, and checks the result. Throws `missing_credentials` if there are no
+ * bearer credentials, or `invalid_token` if they are malformed or do not identify a caller. Any other error is a fault
+ * of the application.
  */
 export function findCaller(
   authenticate: Authenticate,

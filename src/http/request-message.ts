@@ -16,7 +16,7 @@ export interface RequestMessage {
   readonly method: string;
   /** The path template in the OpenAPI document, such as `/plants/{id}`; empty if no route matches. */
   readonly path: string;
-  /** If no route matches, the first segments of the path, with `…` for possible secrets; otherwise `undefined`. */
+  /** If no route matches, the first segments of the path, with `…` for long or unusual ones; otherwise `undefined`. */
   readonly unmatchedPath: string | undefined;
   /** The operationId in the OpenAPI document; `undefined` for OPTIONS requests, or if no operation matches. */
   readonly operation: string | undefined;

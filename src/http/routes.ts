@@ -77,7 +77,7 @@ export function splitTarget(target: string): { path: string; query: string } {
   return { path: path === '' ? '/' : path, query: queryAt === -1 ? '' : target.slice(queryAt + 1) };
 }
 
-/** Returns the first segments of a path for a log. Replaces each segment that could be a secret. */
+/** Returns the first segments of a path for a log. Replaces long and unusual segments, because they may be secrets. */
 export function clipPath(path: string): string {
   const segments = path.split('/', 5);
   return segments.map((segment) => (/^[\w.-]{0,20}$/.test(segment) ? segment : '…')).join('/');

@@ -29,7 +29,8 @@ export function readTokenFile(path: string): TokenRecord[] {
 }
 
 export function isReadFailure({ cause }: Error): boolean {
-  return cause instanceof Error && 'errno' in cause;
+  // In Jest, errors of Node.js are not instances of `Error`.
+  return typeof cause === 'object' && cause !== null && 'errno' in cause;
 }
 
 export function tokenFileText(tokens: readonly TokenRecord[]): string {

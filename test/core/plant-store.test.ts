@@ -39,8 +39,8 @@ describe('PlantStore', () => {
 
   it('rejects an id that is not an int64, and asks for a bigint', async () => {
     const store = newStore();
-    const message = 'id must be an integer from -2^63 to 2^63-1. Beyond 2^53-1, JavaScript needs a bigint.';
     for (const id of [maxInt64 + 1n, 1.5, 2 ** 53, '1' as unknown as number]) {
+      const message = id === 2 ** 53 ? /^id must be an integer .* needs a bigint/ : /^id must be an integer [^.]*\.$/;
       await assert.rejects(store.createPlant('ada', { id, name: '' }), { code: 'invalid_plant', message });
       await assert.rejects(store.deletePlant('ada', id), {
         code: 'invalid_id',

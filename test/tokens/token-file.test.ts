@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readTokenFile, tokenFileText } from '../../src/tokens/token-file.ts';
+import { runInNewContext } from 'node:vm';
+import { isReadFailure, readTokenFile, tokenFileText } from '../../src/tokens/token-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const sha256 = 'ab'.repeat(32);
@@ -77,4 +78,13 @@ describe('readTokenFile', () => {
     }
     assert.throws(() => readTokenFile(join(folder, 'none')), /none cannot be used: ENOENT/);
   });
+});
+
+// Jest runs tests in a VM context with an `Error` of its own.
+it('isReadFailure recognizes an error of Node.js, even from another VM context', () => {
+  const cause: unknown = runInNewContext(`Object.assign(new Error('EIO'), { errno: -5 })`);
+  assert.equal(isReadFailure(new Error('unreadable', { cause })), true);
+  for (const other of [new Error('invalid'), undefined, 'text']) {
+    assert.equal(isReadFailure(new Error('invalid', { cause: other })), false);
+  }
 });

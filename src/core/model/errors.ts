@@ -10,7 +10,11 @@ export const errorTable = {
   invalid_id: { status: 400, number: 40004, message: 'The id must be a decimal integer from -2^63 to 2^63-1.' },
   invalid_limit: { status: 400, number: 40005, message: 'limit must be one decimal integer from 0 to 2147483647.' },
   invalid_after: { status: 400, number: 40006, message: 'after must be one decimal integer from -2^63 to 2^63-1.' },
-  invalid_media_type: { status: 400, number: 40007, message: 'Content-Type must be application/json.' },
+  invalid_media_type: {
+    status: 400,
+    number: 40007,
+    message: 'The body must be uncompressed application/json in UTF-8.',
+  },
   body_too_large: { status: 400, number: 40008, message: 'The body is too large.' },
   invalid_user: {
     status: 400,

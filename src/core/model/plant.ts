@@ -54,12 +54,13 @@ export function parseNewPlant(input: unknown): Plant {
 function parseId(input: unknown): PlantId {
   if (input === undefined) throw invalid('id is required.');
   const id = toInt64(input);
-  if (id === undefined) throw invalid(notInt64('id'));
+  if (id === undefined) throw invalid(notInt64('id', input));
   return id;
 }
 
-export function notInt64(name: string): string {
-  return `${name} must be an integer from -2^63 to 2^63-1. Beyond 2^53-1, JavaScript needs a bigint.`;
+export function notInt64(name: string, input: unknown): string {
+  const advice = Number.isInteger(input) ? ' Beyond 2^53-1, JavaScript needs a bigint.' : '';
+  return `${name} must be an integer from -2^63 to 2^63-1.${advice}`;
 }
 
 function parseString(field: string, input: unknown): string {

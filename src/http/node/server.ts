@@ -45,7 +45,7 @@ export type PlantServer = Record<
  * `listen` to start the server and {@link drainServer} to stop it.
  *
  * A client has 10 seconds to send a header and 30 seconds to send the whole request. At most 10,000 connections can be
- * open, or fewer if the process cannot open enough files. docs/http-api.md describes all limits and how to change them.
+ * open, or fewer if the process cannot open enough files. docs/http-api.md lists the limits and the options.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example

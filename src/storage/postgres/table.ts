@@ -6,8 +6,8 @@ import type { PostgresPool } from './pool.ts';
 const maxIdentifierBytes = 63;
 
 /**
- * The definition of the table, as {@link readTable} returns it. A table with any other definition is refused. With the
- * collation "C", an upgrade of the operating system does not change the order of the primary key.
+ * The columns and the primary key, as {@link readTable} returns them. A table with others is refused. With the collation
+ * "C", an upgrade of the operating system does not change the order of the primary key.
  */
 const definition =
   '"user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';

@@ -11,5 +11,7 @@ const resultCode = {
 
 /** The primary result code is the low byte of `errcode`: https://www.sqlite.org/rescode.html#pve */
 export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === resultCode[name];
+  // In Jest, errors of Node.js are not instances of `Error`.
+  const { errcode } = (error ?? {}) as { errcode?: unknown };
+  return (Number(errcode) & 0xff) === resultCode[name];
 }
