@@ -13,7 +13,7 @@ export const errorTable = {
   invalid_media_type: {
     status: 400,
     number: 40007,
-    message: 'The body must be uncompressed application/json in UTF-8.',
+    message: 'Send Content-Type: application/json, in UTF-8 and without a Content-Encoding.',
   },
   body_too_large: { status: 400, number: 40008, message: 'The body is too large.' },
   invalid_user: {
