@@ -1,13 +1,9 @@
-/**
- * Counts the requests of each event loop iteration, so that a client that is alone does not wait for the requests of
- * others.
- */
+/** Counts the requests of each event loop iteration, to recognize a client that is alone. */
 export class Arrivals {
   #count = 0;
-  /** Whether the last iteration with requests had more than one request. */
   #isCrowded = true;
 
-  /** Counts a request. Returns whether it is the first one, and the last iteration with requests had only one. */
+  /** Returns whether this is the first request of its iteration, and the last iteration with requests had only one. */
   add(): boolean {
     this.#count++;
     if (this.#count > 1) return false;

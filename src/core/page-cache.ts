@@ -8,10 +8,7 @@ interface UserPages {
   codeUnits: number;
 }
 
-/**
- * An LRU cache of the first pages of lists, which saves half the CPU time of a response with 20 plants.
- * `maxCodeUnits` limits the total length of all pages and users. The least recently used users are evicted.
- */
+/** An LRU cache of the first pages of lists. It saves half the CPU time of a response with 20 plants. */
 export class PageCache {
   readonly #maxCodeUnits: number;
   readonly #dataVersion: () => number;
@@ -63,7 +60,6 @@ export class PageCache {
     this.#codeUnits -= cached.codeUnits;
   }
 
-  /** Removes all pages if another connection has changed the storage. */
   checkVersion(): void {
     const version = this.#dataVersion();
     if (version === this.#version) return;

@@ -24,10 +24,7 @@ export const listAsJson: unique symbol = Symbol('listAsJson');
 
 /** An adapter that can build the JSON of pages in its database. */
 export interface JsonStorage extends StorageAdapter {
-  /**
-   * Reads pages as JSON. A page is `undefined` if it must be read with `list`. The sum of the requests' limits is at
-   * most {@link maxPageLength}.
-   */
+  /** A page is `undefined` if it must be read with `list`. The sum of the limits is at most {@link maxPageLength}. */
   [listAsJson]?(requests: readonly PageRequest[]): Promise<readonly (JsonPage | undefined)[]>;
 }
 
@@ -46,10 +43,7 @@ const maxCodeUnitBytes = 6;
 
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
 
-/**
- * Returns how many of the plants fit in a page: at least 1 if there are any. For 1000 short plants, adding up upper
- * bounds takes 3 µs, and saves measuring their JSON, which takes 93 µs.
- */
+/** For 1000 short plants, adding up upper bounds takes 3 µs, and saves measuring their JSON, which takes 93 µs. */
 export function countInPage(plants: readonly PlantFields[]): number {
   plants = plants.slice(0, maxPageLength);
   let mostBytes = 2;
@@ -61,7 +55,7 @@ export function countInPage(plants: readonly PlantFields[]): number {
   return full === -1 ? plants.length : Math.max(1, full);
 }
 
-/** Returns the plants that fit in a page. `found` must contain one plant more than the limit, if that many exist. */
+/** `found` must contain one plant more than the limit, if that many exist. */
 export function cutPage(found: Plant[], limit: number): PlantPage {
   const plants = found.slice(0, Math.min(limit, countInPage(found)));
   return { plants, hasMore: plants.length < found.length };
@@ -82,7 +76,7 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
   return { json: plantsJson(plants), count: plants.length, last: plants.at(-1)?.id, hasMore };
 }
 
-/** Returns the page if it is valid; otherwise throws a TypeError. An invalid page could make a list endless. */
+/** Throws a TypeError if the page is invalid: it could make a list endless. */
 export function checkedPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): PlantPage {
   if (!Array.isArray(page?.plants) || typeof page.hasMore !== 'boolean' || (page.hasMore && page.plants.length === 0)) {
     throw new TypeError('list of the storage adapter must return { plants, hasMore }, with a plant if hasMore is true');

@@ -39,8 +39,9 @@ export interface ListOptions {
  * together. To change its behavior, wrap it: subclasses are not supported.
  *
  * If the storage fails, methods reject with a {@link PlantStoreError} with code `storage_unavailable`, and the outcome
- * of a write is unknown. If the storage is not a plant store of this version, the code is `storage_unsupported`. After {@link close}, methods reject with `closed`. If `user` is not a string of 1 to 255 UTF-8
- * bytes, or if it contains U+0000 or an unpaired surrogate, methods reject with `invalid_user`.
+ * of a write is unknown. If the storage is not a plant store of this version, the code is `storage_unsupported`. After
+ * {@link close}, it is `closed`. If `user` is not a string of 1 to 255 UTF-8 bytes, or contains U+0000 or an unpaired
+ * surrogate, it is `invalid_user`.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -90,8 +91,7 @@ export class PlantStore {
   }
 
   /**
-   * Returns an array of a user's plants, in ascending order of id. Without a limit, the array contains all of the
-   * user's plants. For long lists, use {@link iteratePlants}, which needs constant memory.
+   * Returns a user's plants in ascending order of id. {@link iteratePlants} reads long lists in constant memory.
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
@@ -118,9 +118,8 @@ export class PlantStore {
   }
 
   /**
-   * Returns a page of a user's plants as JSON, in the same form as the response to `GET /plants`. A page contains at
-   * most 1000 plants, and fewer if names are very long. If `hasMore` is `true`, pass `last` as `after` to read the next
-   * page.
+   * Returns a page of a user's plants as JSON, in the form of a response to `GET /plants`. A page contains at most 1000
+   * plants, and fewer if names are very long. If `hasMore` is `true`, pass `last` as `after` to read the next page.
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example

@@ -7,13 +7,10 @@ import type { PageCache } from './page-cache.ts';
 /** Bounds the sum of a batch's limits, because SqliteStorage and MemoryStorage read a batch synchronously. */
 const maxBatchPlants = maxPageLength;
 
-/** The maximum number of batches that are read concurrently if the storage adapter reads asynchronously. */
+/** Batches are read concurrently only if the storage adapter reads asynchronously. */
 const maxBatches = 4;
 
-/**
- * When this many requests have arrived, they are read before the end of the event loop iteration, which can last a
- * second with thousands of clients.
- */
+/** This many requests do not wait for the end of the iteration, which can last a second with thousands of clients. */
 const maxArrivals = 64;
 
 interface Entry {
@@ -24,11 +21,9 @@ interface Entry {
 
 /**
  * Implements group reads: the pages that are requested in one event loop iteration are read together at its end. A
- * client that is alone does not wait: if the last iteration with requests had only one request, the next page is read
- * at once. A page reflects every commit that was acknowledged before the page was requested.
+ * client that is alone does not wait. A page reflects every commit that was acknowledged before the page was requested.
  *
- * Pages that are not cached are read in batches of up to 1000 plants. Users are served in round-robin order, so that a
- * user with many requests does not delay the lists of others.
+ * Users are served in round-robin order, so that a user with many requests does not delay the lists of others.
  */
 export class ReadQueue {
   readonly #storage: JsonStorage;
@@ -82,7 +77,6 @@ export class ReadQueue {
     }
   }
 
-  /** Resolves each request in `#arrived` whose page is cached. Moves the other requests to `#waiting`. */
   #sortArrived(): void {
     for (const entry of this.#arrived) {
       if (this.#resolveFromCache(entry)) continue;
@@ -94,7 +88,6 @@ export class ReadQueue {
     this.#arrived = [];
   }
 
-  /** Removes and returns the next requests that fit in a batch. Resolves requests whose pages are cached by now. */
   #takeBatch(): Entry[] {
     const batch: Entry[] = [];
     const loading = new Set<string>();

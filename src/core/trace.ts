@@ -17,10 +17,8 @@ export function isTraced<Message extends object>(channel: TracingChannel<unknown
   );
 }
 
-/** Calls a function in the async context in which a write was requested. */
 export type CallerContext = CommitMessage['contexts'][number];
 
-/** Captures the current async context. Returns `undefined` if the `start` channel has no subscribers. */
 export function callerContext(): CallerContext | undefined {
   return commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
 }

@@ -2,10 +2,7 @@ import { types } from 'node:util';
 
 const maxCauses = 5;
 
-/**
- * Formats an error for a log: the stack and codes of the error and of its causes. All other properties are omitted,
- * because they can contain user data, such as the row in the `detail` of a PostgreSQL error. Never throws.
- */
+/** Omits properties such as the `detail` of a PostgreSQL error, because they can contain user data. Never throws. */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
   let current = error;

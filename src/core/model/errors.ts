@@ -79,7 +79,6 @@ export function isPlantStoreError(error: unknown): error is PlantStoreError {
   }
 }
 
-/** Returns a PlantStoreError unchanged. Any other error becomes the `cause` of one with code `storage_unavailable`. */
 export function asStorageError(error: unknown): PlantStoreError {
   return isPlantStoreError(error) ? error : new PlantStoreError('storage_unavailable', undefined, { cause: error });
 }

@@ -9,9 +9,8 @@ const idMember = /"(?:i|\\u0069)(?:d|\\u0064)"\s*:\s*([-\d.eE+]+)/y;
 const [quote, backslash, openArray, closeArray, openObject, closeObject] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Parses JSON (RFC 8259) without rounding the number in the top-level member `id`. If this number is an int64 in any
- * notation, it becomes a bigint or a safe integer with the same value. Otherwise, it becomes NaN. Throws a SyntaxError
- * if the text is not JSON.
+ * Parses JSON (RFC 8259) without rounding the number in the top-level member `id`. An int64 in any notation becomes a
+ * bigint or a safe integer with the same value. Any other number becomes NaN.
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -47,7 +46,6 @@ function idSource(text: string): string {
   return source;
 }
 
-/** Returns the index of the quotation mark that ends the string at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (let code; (code = text.charCodeAt(at)) !== quote; at++) if (code === backslash) at++;

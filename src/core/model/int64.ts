@@ -8,7 +8,6 @@ export function isInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;
 }
 
-/** Returns `undefined` if the text does not have the form `-?digits`, or if the value is not an int64. */
 export function int64FromText(text: string): bigint | undefined {
   return /^-?\d+$/.test(text) ? int64FromJsonNumber(text) : undefined;
 }

@@ -1,4 +1,3 @@
-/** Throws a TypeError if there is an unknown option. The message names it. */
 export function checkOptionNames(owner: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`The options of ${owner} must be an object`);

@@ -40,7 +40,7 @@ export function plantsJson(plants: readonly PlantFields[]): string {
 /** The largest `limit` that the API allows: the maximum int32, 2^31 − 1. */
 export const maxLimit = 2_147_483_647;
 
-/** Checks a value, such as parsed JSON. Ignores unknown fields. Throws `invalid_plant` if the value is invalid. */
+/** Ignores unknown fields. Throws `invalid_plant` if the value is invalid. */
 export function parseNewPlant(input: unknown): Plant {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw invalid('A NewPlant is an object with id, name and, optionally, tag.');

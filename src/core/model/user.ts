@@ -1,7 +1,6 @@
 /** Enough for every `sub` of OpenID Connect (Core 1.0 §2). PostgreSQL would limit a user to less than 2704 bytes. */
 const maxUserBytes = 255;
 
-/** Returns whether a value is a string of 1 to 255 UTF-8 bytes that contains neither U+0000 nor unpaired surrogates. */
 export function isUser(value: unknown): value is string {
   return (
     typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= maxUserBytes && isStorableString(value)
