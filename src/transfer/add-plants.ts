@@ -25,7 +25,7 @@ export interface CopyCounts {
 
 /** The callbacks of `copyPlants`. If a callback throws, `copyPlants` stops and rejects with that error. */
 export interface CopyPlantsOptions {
-  /** Called after each page of at most 1000 plants, with the counts so far. */
+  /** Called after each page of about 1000 plants, with the counts so far. */
   onProgress?: ((counts: CopyCounts) => void) | undefined;
   /** Called once for each conflict. */
   onConflict?: ((conflict: PlantConflict) => void) | undefined;
@@ -42,7 +42,6 @@ export async function addPlants(
 ): Promise<CopyCounts> {
   const counts = { added: 0, present: 0, conflicts: 0 };
 
-  /** Returns whether the stored plant still exists. */
   function countTaken({ user, plant }: OwnedPlant, existing: Plant | undefined): boolean {
     if (existing === undefined) return false;
     if (existing.name === plant.name && existing.tag === plant.tag) {

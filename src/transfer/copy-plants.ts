@@ -5,14 +5,11 @@ import { addPlants } from './add-plants.ts';
 import type { CopyCounts, CopyPlantsOptions } from './add-plants.ts';
 
 /**
- * Copies the plants of all users from one storage adapter to another, in constant memory. Never overwrites a plant. If
- * the target already contains a plant with the same user and id, the plant is not copied: it is counted as present if
- * the two plants are equal, and as a conflict if they differ. To continue an interrupted copy, call the function again.
- * Does not close the adapters.
+ * Copies the plants of all users from one storage adapter to another, in constant memory. Never overwrites a plant. To
+ * continue an interrupted copy, call the function again. Does not close the adapters.
  *
  * @returns the counts. The copy is complete if there are no conflicts.
- * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same adapter, or if an option is
- *   invalid or unknown. The message names the option.
+ * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same, or if an option is invalid.
  * @example
  * const { added, conflicts } = await copyPlants(new SqliteStorage('plants.db'), storage, {
  *   onConflict: ({ user, plant }) => console.error(`${user} has another plant ${plant.id}`),

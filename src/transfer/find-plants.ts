@@ -2,10 +2,6 @@ import { minInt64 } from '../core/model/int64.ts';
 import type { Plant, PlantId } from '../core/model/plant.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 
-/**
- * The first read for a user requests as many plants as there are ids. Each later read requests a quarter of the
- * previous number, but at least this many.
- */
 const minReadPlants = 16;
 
 /** More concurrent reads would wait for a connection of a pool, until the wait times out. */
@@ -32,10 +28,7 @@ export async function findPlants(
   return found;
 }
 
-/**
- * Reads a user's plants with these ids, which must be in ascending order, and the plants between them. Consecutive ids
- * require one read. A few ids among millions of plants require one short read each.
- */
+/** `ids` must be sorted. Consecutive ids require one read. A few ids among many plants require one short read each. */
 async function* readFrom(storage: StorageAdapter, user: string, ids: readonly PlantId[]): AsyncIterable<Plant> {
   let remaining = ids;
   let limit = ids.length;
