@@ -10,16 +10,13 @@ export interface TokenFileOptions {
 }
 
 /**
- * Returns an `authenticate` function that accepts the tokens in a tokens file, which `plant-store token` writes. It
- * looks up the SHA-256 of a token. It keeps accepted tokens in memory until the file changes, so that further requests
- * need no hash.
+ * Returns an `authenticate` function that accepts the tokens in a tokens file, which `plant-store token` writes.
  *
  * Changes to the file take effect within a second.
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens, so
  *   that a typing error does not lock out all users.
  * - If the file is removed, the function accepts no token until a valid file exists again.
- * - If a changed file cannot be read, the function rejects every token with `storage_unavailable` until the file can be
- *   read, because the change might revoke a token.
+ * - While a changed file cannot be read, the function rejects every token with `storage_unavailable`.
  *
  * @throws {Error} if the file does not exist or is invalid when `createTokenFileAuthenticator` is called.
  * @example

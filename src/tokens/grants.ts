@@ -5,7 +5,6 @@ import { isReadFailure, readTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
-/** The minimum time between two checks of the file for changes. */
 const checkIntervalMs = 500;
 const absent = 'absent';
 
@@ -14,7 +13,7 @@ export interface Grant {
   readonly expiresAtMs: number;
 }
 
-/** Why a token is rejected. A token counts as revoked if it was removed from the file since this process started. */
+/** A token counts as revoked if it was removed from the file since this process started. */
 export interface Refusal {
   readonly reason: 'unknown' | 'expired' | 'revoked';
   readonly tokenId: string | undefined;
@@ -33,7 +32,6 @@ export class TokenGrants {
   #signature = '';
   #checkedAtMs = -Infinity;
   #isUnreadable = false;
-  /** The last reported problem, which is not reported twice in a row. */
   #problem = '';
 
   constructor(path: string, onWarning: (message: string) => void) {
@@ -43,12 +41,7 @@ export class TokenGrants {
     this.#use(signature, readTokenFile(path), isOpen);
   }
 
-  /**
-   * Returns the grant of a token, or why the token is rejected.
-   *
-   * @throws {PlantStoreError} `storage_unavailable` while a changed file cannot be read, because the change might
-   *   revoke the token.
-   */
+  /** Throws `storage_unavailable` while a changed file cannot be read, because the change might revoke the token. */
   find(token: string): Grant | Refusal {
     const nowMs = performance.now();
     if (nowMs >= this.#checkedAtMs + checkIntervalMs) {
@@ -112,10 +105,7 @@ function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
   return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
 }
 
-/**
- * Returns a signature that changes whenever the file or its permissions change. Also returns whether other users can
- * access the file.
- */
+/** The signature changes whenever the file or its permissions change. */
 function inspect(path: string): { signature: string; isOpen: boolean } {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

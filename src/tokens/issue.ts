@@ -6,13 +6,12 @@ import { readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
-/** How long a command waits for another one that is changing the tokens file. */
 const lockTimeoutMs = 5000;
 const retryAfterMs = 20;
 
 export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 
-/** Creates a token and adds it to the tokens file. Creates the file if it does not exist. The grant must be valid. */
+/** Creates the tokens file if it does not exist. The grant must be valid. */
 export function issueToken(
   path: string,
   { user, scopes, expiresAt }: TokenGrant,
@@ -49,10 +48,7 @@ export function requireTokenFile(path: string): void {
   }
 }
 
-/**
- * Changes the tokens file atomically and durably, and keeps its owner. The unfinished new file is also the lock. If
- * `change` returns `undefined`, the tokens file stays unchanged.
- */
+/** Changes the tokens file atomically and durably, and keeps its owner. The unfinished new file is also the lock. */
 function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
   requireFolderOf(given, 'tokens file');
   // The new file is named after the real path, so that all symbolic links to a tokens file share one lock.

@@ -11,7 +11,6 @@ export interface TokenRecord {
   readonly sha256: string;
   /** The scopes of the token. Without this field, the token has all scopes. */
   readonly scopes?: readonly Scope[];
-  /** The creation time, in ISO 8601. */
   readonly createdAt: string;
   /** The expiry time, in ISO 8601. Without this field, the token never expires. */
   readonly expiresAt?: string;
