@@ -4,10 +4,7 @@ import { firstId } from '../../core/page.ts';
 /** A longer chunk is split in two. */
 const maxChunkLength = 512;
 
-/**
- * Keeps plants in ascending order of id. The plants are divided into short sorted arrays, called chunks, so that an
- * insertion moves only a few plants.
- */
+/** Keeps plants sorted by id in short arrays, called chunks, so that an insertion moves only a few plants. */
 export class SortedPlants {
   /** The chunks, in ascending order of id. Without plants, there is one empty chunk; otherwise, no chunk is empty. */
   readonly #chunks: Plant[][] = [[]];
@@ -16,7 +13,6 @@ export class SortedPlants {
     return this.#chunks[0]?.length === 0;
   }
 
-  /** Returns `false` if a plant with the same id exists. */
   add(plant: Plant): boolean {
     const { chunk, chunkIndex, index } = this.#find(plant.id);
     if (chunk[index]?.id === plant.id) return false;
@@ -25,7 +21,6 @@ export class SortedPlants {
     return true;
   }
 
-  /** Returns whether the plant existed. */
   remove(id: PlantId): boolean {
     const { chunk, chunkIndex, index } = this.#find(id);
     if (chunk[index]?.id !== id) return false;

@@ -5,17 +5,14 @@ import type { RunStatement } from './run-statement.ts';
 import { separators } from './statements.ts';
 import type { PageRow } from './statements.ts';
 
-/** Limits the plants that one statement reads. */
 const maxStatementBytes = 8 * maxPageBytes;
 
 const separator = '\x7f';
 
 /**
- * Reads pages as JSON with one statement. PostgreSQL returns the names and tags of each page as a single string.
- * Compared with one row for each plant, a single string takes the same CPU time in PostgreSQL and much less in Node.js.
- * Building the JSON in PostgreSQL would triple PostgreSQL's CPU time.
- *
- * A page is `undefined` if it exceeds the maximum page size, or if a name or tag contains U+007F.
+ * PostgreSQL returns the names and tags of each page as a single string. Compared with one row for each plant, a single
+ * string takes the same CPU time in PostgreSQL and much less in Node.js. Building the JSON in PostgreSQL would triple
+ * PostgreSQL's CPU time.
  */
 export async function readJsonPages(
   run: RunStatement,

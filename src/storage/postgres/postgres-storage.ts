@@ -29,10 +29,9 @@ export interface PostgresStorageOptions {
  * of servers can share a table. The database's configuration determines how durable a commit is. By default, a commit
  * is on the disk of the database server and, if there is a synchronous standby, also on the standby's disk.
  *
- * The first operation creates the table if it does not exist. Methods reject with `storage_unsupported` if another
- * program created the table, or if the database's encoding is not UTF8. Lists of a standby are rejected, because they
- * can be outdated. If the connection is lost during a commit, the promise rejects, but the writes might have been
- * committed. A commit whose connection is lost is never retried automatically.
+ * Methods reject with `storage_unsupported` if the table is missing or has another definition, or if the database's
+ * encoding is not UTF8. Lists of a standby are rejected, because they can be outdated. If the connection is lost during
+ * a commit, the commit is not retried, and its outcome is unknown.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });

@@ -13,7 +13,6 @@ export async function readPlants(run: RunStatement, user: string, { after, limit
   return cutPage((rows as PlantRow[]).map(toPlant), most);
 }
 
-/** Reads the plants that follow a key, sorted by user and id. */
 export async function scanPage(run: RunStatement, user: string, after: PlantId): Promise<OwnedPlant[]> {
   const { rows } = await run('scan', [user, String(after)]);
   const found = (rows as PlantRow[]).map((row) => ({ user: row.user, plant: toPlant(row) }));

@@ -11,7 +11,6 @@ export type RunStatement = (statement: StatementName, values: unknown[]) => Retu
 const rolledBackStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 
 const maxRetries = 5;
-/** The maximum delay before the first retry. It doubles with each retry. */
 const firstBackOffMs = 10;
 
 // invalid_sql_statement_name and duplicate_prepared_statement. The statement was not executed.
@@ -23,11 +22,9 @@ const sizeIntervalMs = 1000;
 const largeTableBytes = 262_144;
 
 /**
- * Returns a function that runs a table's statements, and retries those that PostgreSQL rolled back. It prepares the
- * statements, which saves a third to a half of PostgreSQL's CPU time, until a connection pooler rejects one.
- *
- * PostgreSQL keeps a plan until the table is next analyzed. A plan that was made for an empty table reads the whole
- * table, even after the table has grown. Therefore, different prepared statements are used once the table is large.
+ * Prepared statements save a third to a half of PostgreSQL's CPU time. PostgreSQL keeps their plans until the table is
+ * next analyzed. A plan that was made for an empty table reads the whole table, even after the table has grown.
+ * Therefore, different prepared statements are used once the table is large.
  */
 export function statementRunner(pool: PostgresPool, quotedTable: string): RunStatement {
   const statements = statementsFor(quotedTable);

@@ -1,9 +1,9 @@
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
 
 /**
- * The SQL statements for a table. All result columns have the type text, because an application can register its own
- * parsers for other types with the driver. In PostgreSQL, a statement for a single write or page takes 5% to 30% less
- * CPU time than a batch of one, and `insert` and `remove` take 7% less than `insertAndRemove`.
+ * All result columns have the type text, because an application can register its own parsers for other types with the
+ * driver. In PostgreSQL, a statement for a single write or page takes 5% to 30% less CPU time than a batch of one, and
+ * `insert` and `remove` take 7% less than `insertAndRemove`.
  */
 export type StatementName =
   'insertOne' | 'removeOne' | 'insert' | 'remove' | 'insertAndRemove' | 'page' | 'pages' | 'list' | 'scan';

@@ -5,10 +5,7 @@ import type { PostgresPool } from './pool.ts';
 // PostgreSQL truncates longer identifiers without an error.
 const maxIdentifierBytes = 63;
 
-/**
- * The columns and the primary key, as {@link readTable} returns them. A table with others is refused. With the collation
- * "C", an upgrade of the operating system does not change the order of the primary key.
- */
+/** With the collation "C", an upgrade of the operating system does not change the order of the primary key. */
 const definition =
   '"user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
 
@@ -28,12 +25,6 @@ function quoted(option: string, name: unknown): string {
 
 const noTable = 'has no table for plants';
 
-/**
- * Creates the table if it does not exist and `createTable` is true. Checks its definition otherwise, without a lock.
- *
- * @throws {PlantStoreError} `storage_unsupported` if the table is missing, if this package did not create the table, or
- *   if the database's encoding is not UTF8.
- */
 export async function prepareTable(pool: PostgresPool, name: string, createTable: boolean): Promise<void> {
   const { encoding, found } = await readTable(pool, name);
   if (encoding !== 'UTF8') {
@@ -54,7 +45,7 @@ export async function prepareTable(pool: PostgresPool, name: string, createTable
   }
 }
 
-/** Reads the encoding of the database, and the definition of a table; `null` if the table does not exist. */
+/** Returns the table's definition in the form of {@link definition}; `null` if the table does not exist. */
 async function readTable(pool: PostgresPool, quotedName: string): Promise<{ encoding: string; found: string | null }> {
   const text = `SELECT current_setting('server_encoding') AS encoding, (
       SELECT concat_ws(', ',

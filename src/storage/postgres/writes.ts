@@ -3,7 +3,6 @@ import type { Write } from '../../core/storage-adapter.ts';
 import type { RunStatement } from './run-statement.ts';
 import type { KeyRow } from './statements.ts';
 
-/** Uses one statement. Returns whether each write changed the table. */
 export async function applyWrites(run: RunStatement, writes: readonly Write[]): Promise<boolean[]> {
   const [first] = writes;
   if (first === undefined) return [];

@@ -9,12 +9,8 @@ import { damaged, syncFolder } from './file.ts';
 const pagesPerStep = 256;
 
 /**
- * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. Other processes can
- * write to the original file during the backup. A backup that is killed leaves a file `TARGET.….partial`.
- *
- * @param onStep is called after each step; if it throws an error, the backup stops and rejects with this error
- * @throws {Error} if `target`, its WAL or its journal already exists; the existing file is not changed.
- * @throws {PlantStoreError} `storage_unsupported` if `file` is not a plant store or is damaged.
+ * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. A backup that is
+ * killed leaves a file `TARGET.….partial`. If `onStep` throws an error, the backup stops and rejects with this error.
  */
 export async function backUpDatabase(file: string, target: string, onStep: () => void): Promise<void> {
   throwIfExists(target);

@@ -26,19 +26,11 @@ const schema = `
  */
 const checkpointPages = 4000;
 
-/** The maximum time to wait for another process's lock. */
 export const defaultBusyTimeoutMs = 5000;
 
 /** The maximum time that one SQLite call waits for a lock. The wait blocks the event loop. */
 const maxBlockingMs = 100;
 
-/**
- * Opens a plant store's SQLite file in WAL mode with `synchronous=FULL`. Creates the file if it does not exist.
- *
- * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a newer
- *   version of this package, or is missing although its WAL or a restore's copy exists.
- * @throws {Error} if the file's folder does not exist, or if this version of SQLite can corrupt the file.
- */
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
   requireFolderOf(path, 'database file');
@@ -62,9 +54,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   });
 }
 
-/**
- * Opens an existing file, and changes neither the file nor its WAL. Throws `storage_unsupported` if the file is empty.
- */
+/** Changes neither the file nor its WAL. Throws `storage_unsupported` if the file is empty. */
 export function openToRead(path: string): DatabaseSync {
   requireSoundSqlite();
   const open = (parameter: OpenParameter): DatabaseSync =>
@@ -145,7 +135,7 @@ function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   }
 }
 
-/** Throws an error if the table does not have these columns. The read also opens the WAL. */
+/** The read also opens the WAL. */
 function requireTable(database: DatabaseSync): void {
   database.prepare('SELECT EXISTS (SELECT user, id, name, tag FROM plants)').get();
 }

@@ -22,7 +22,6 @@ const maxFollowedFrames = 8;
 /** Two changes to a folder within this time can have the same timestamp. */
 const timestampResolutionMs = 2000;
 
-/** What another program did to the open files. */
 const losses = {
   database:
     'was removed or replaced while it was open. Its plants can be read until this process stops: save them, then ' +
@@ -151,7 +150,6 @@ export class OpenFiles {
     return true;
   }
 
-  /** Returns whether a checkpoint truncated or restarted the WAL since the latest check. */
   #acceptRestart(): boolean {
     const header = Buffer.alloc(headerBytes);
     let size: number;

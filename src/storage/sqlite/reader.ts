@@ -17,7 +17,6 @@ const plantJson = `CASE WHEN tag IS NULL THEN json_object('name', name) ELSE jso
 /** Less than every int64. SQLite compares integers with doubles exactly. */
 const beforeAll = -Infinity;
 
-/** The value of LIMIT must follow. */
 const ofUser = 'FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT';
 
 /**
@@ -73,7 +72,6 @@ export class Reader {
     return cutPage((most < stepLength ? read() : this.#inSnapshot(read)).map(toPlant), most);
   }
 
-  /** Sorted by user and id. */
   async *scan(): AsyncGenerator<OwnedPlant[]> {
     // Every user is greater than ''.
     for (let [user, after] = ['', minInt64]; ;) {

@@ -1,11 +1,7 @@
 /** The Node.js releases whose SQLite does not have the bug: the same as `engines` in package.json. */
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
-/**
- * Returns whether a version of SQLite can corrupt a WAL file: every version before 3.51.3, except 3.44.x from 3.44.6
- * and 3.50.x from 3.50.7. A version that is not numeric counts as affected.
- * See https://www.sqlite.org/wal.html#the_wal_reset_bug
- */
+/** A version that is not numeric counts as affected. See https://www.sqlite.org/wal.html#the_wal_reset_bug */
 export function hasWalResetBug(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   const number = (major * 1000 + minor) * 1000 + patch;
@@ -14,10 +10,7 @@ export function hasWalResetBug(version: string): boolean {
   return !(number >= 3_051_003 || isFixedIn344 || isFixedIn350);
 }
 
-/**
- * Returns a phrase without a final period, or `undefined` if the running version is supported. This file can be loaded
- * even if Node.js does not include `node:sqlite`.
- */
+/** Returns `undefined` if the version is supported. This file must load even if Node.js does not have `node:sqlite`. */
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined {
   if (sqliteVersion !== undefined && !hasWalResetBug(sqliteVersion)) return undefined;
   const flaw = ` with SQLite ${sqliteVersion}, which can corrupt a file that several processes use`;

@@ -6,7 +6,6 @@ import { inTransaction } from './database.ts';
 import type { OpenFiles } from './open-files.ts';
 import { hasResultCode } from './result-code.ts';
 
-/** If a commit finds the file locked, it is retried after this delay. */
 const retryAfterMs = 10;
 
 export class Writer {

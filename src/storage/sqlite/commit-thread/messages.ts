@@ -8,7 +8,6 @@ export interface WorkerSettings {
   readonly busyTimeoutMs: number;
 }
 
-/** A batch to commit, or a request to close the connection and end the thread. */
 export type ThreadRequest = readonly Write[] | 'close';
 
 export type ThreadResponse = boolean[] | Failure;

@@ -6,7 +6,6 @@ import { Writer } from '../writer.ts';
 import { toFailure } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
-/** The settings of a `CommitThread`. This program commits its batches one at a time, in order of arrival. */
 const { path, identities, busyTimeoutMs } = workerData as WorkerSettings;
 
 /** The files must be those that the main thread reads. */
