@@ -8,7 +8,6 @@ import type { HeaderList, ServiceRequest } from './exchange.ts';
 /** Matches bearer credentials (RFC 6750 §2.1): the scheme in any letter case, one or more spaces, and a b64token. */
 const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 
-/** A promise from `authenticate` must settle within this time. */
 const timeoutMs = 10_000;
 
 function bearerToken(request: ServiceRequest): string {
@@ -18,11 +17,7 @@ function bearerToken(request: ServiceRequest): string {
   throw new HttpError(/^bearer(?: |$)/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
 }
 
-/**
- * Calls `authenticate` with the token of a request, and checks the result. Throws `missing_credentials` if there are no
- * bearer credentials, or `invalid_token` if they are malformed or do not identify a caller. Any other error is a fault
- * of the application.
- */
+/** Throws `missing_credentials` or `invalid_token`. Any other error is a fault of the application. */
 export function findCaller(
   authenticate: Authenticate,
   request: ServiceRequest,

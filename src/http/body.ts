@@ -41,7 +41,6 @@ export class BodyBytes {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Appends a chunk. Returns an error if the body exceeds its maximum size. */
   add(chunk: Buffer): HttpError | undefined {
     const length = this.#length + chunk.length;
     if (length > this.#maxBytes) return this.#tooLarge();

@@ -6,11 +6,7 @@ const maxAge = '7200';
 const exposed = 'Link, WWW-Authenticate, Retry-After, X-Request-Id';
 const requestHeaders = 'Authorization, Content-Type, X-Request-Id, traceparent';
 
-/**
- * Parses the `corsOrigin` option: `*`, or origins as browsers send them (RFC 6454 §6.2).
- *
- * @throws {TypeError} if the option is invalid; the message names it.
- */
+/** Parses the `corsOrigin` option: `*`, or origins as browsers send them (RFC 6454 §6.2). */
 export function parseCorsOrigin(value: unknown): readonly string[] {
   const origins: unknown[] = Array.isArray(value) ? value : [value];
   if (origins.every(isOrigin) && (origins.length === 1 || !origins.includes('*'))) return origins;
@@ -25,10 +21,7 @@ function isOrigin(value: unknown): value is string {
   return URL.parse(value)?.origin === value;
 }
 
-/**
- * Lets web pages from `origins` call the service (https://fetch.spec.whatwg.org/#http-cors-protocol). `allow` contains
- * the methods that the path supports; `undefined` if there is no such path.
- */
+/** See https://fetch.spec.whatwg.org/#http-cors-protocol. `allow` is `undefined` if there is no such path. */
 export function corsHeaders(
   origins: readonly string[],
   request: ServiceRequest,

@@ -1,7 +1,6 @@
 import { errorTable, PlantStoreError } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
 
-/** Each front adapts its own requests to this interface. */
 export interface ServiceRequest {
   readonly method: string;
   /** A path and a query, or an absolute URL (RFC 9112 §3.2). */
@@ -46,7 +45,7 @@ export interface Sent {
   readonly error?: unknown;
 }
 
-/** An error that the service itself finds, such as a missing token. The class tells it from errors of `authenticate`. */
+/** An error that the service itself finds, such as a missing token, not an error of `authenticate`. */
 export class HttpError extends PlantStoreError {}
 
 export function errorBody({ code, message }: PlantStoreError): string {

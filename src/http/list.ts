@@ -7,10 +7,7 @@ import type { Pages, Result } from './exchange.ts';
 
 type Lists = Pick<PlantStore, 'listPageJson'>;
 
-/**
- * Returns a JSON array of plants in ascending order of id. A limit of at most 1000 selects one page, with a `Link`
- * header (RFC 8288) if more plants follow. A longer list is read page by page while it is sent.
- */
+/** A limit of at most 1000 selects one page, with a `Link` header (RFC 8288) if more plants follow. */
 export async function answerList(store: Lists, user: string, query: ListOptions, path: string): Promise<Result> {
   const { limit } = query;
   const { json, count, last, hasMore } = await store.listPageJson(user, query);

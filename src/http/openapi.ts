@@ -202,7 +202,7 @@ function describeOperation({ id: operationId, scope }: Operation): JsonObject {
   };
 }
 
-/** Returns one response that describes all given error codes, which must have the same status. */
+/** The codes must have the same status. */
 function errorResponse(codes: readonly ErrorCode[], ...more: HeaderName[]): JsonObject {
   const error = { type: 'integer', enum: [...new Set(codes.map((code) => errorTable[code].number))] };
   return {

@@ -45,12 +45,10 @@ export interface FailedRequest {
   readonly path: string;
 }
 
-/** The options of a service, with the defaults filled in. */
 type ParsedOptions = { readonly [Name in keyof ServiceOptions]-?: Exclude<ServiceOptions[Name], undefined> } & {
   readonly corsOrigin: readonly string[];
 };
 
-/** Checks options and fills in the defaults. */
 export function parseServiceOptions(store: unknown, options: ServiceOptions): ParsedOptions {
   checkMethods('store', 'a PlantStore', store, ['createPlant', 'listPageJson', 'deletePlant']);
   const names = ['authenticate', 'maxBodyBytes', 'maxInFlight', 'basePath', 'corsOrigin', 'trustedProxies', 'onError'];

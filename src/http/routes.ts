@@ -1,6 +1,5 @@
 import type { Scope } from '../core/model/caller.ts';
 
-/** The operationId of each operation in the OpenAPI document. */
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
 
 export interface Operation {
@@ -44,7 +43,6 @@ export function operationOf({ operations }: Route, method: string): Operation | 
 export interface Target {
   readonly path: string;
   readonly query: string;
-  /** The route that has this path; `undefined` if there is none. */
   readonly route: Route | undefined;
   /** The path segment that matches `{id}`; empty if the route does not contain `{id}`. */
   readonly idText: string;

@@ -111,7 +111,6 @@ export function createService(store: PlantStore, options: ServiceOptions): Servi
     }),
   };
 
-  /** Returns the response to an error, and reports the error if the server is at fault. */
   function refuse(call: Call, error: unknown): Result {
     // Without a caller, the error comes from `authenticate`. Clients need to know about it only if they can retry.
     const isOurs = isPlantStoreError(error) && (call.caller !== undefined || error.code === 'storage_unavailable');

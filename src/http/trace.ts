@@ -10,16 +10,13 @@ export const requestChannel: TracingChannel<unknown, RequestMessage> = tracingCh
 /** Ids that no log format has to escape. */
 const usableId = /^[!#-[\]-~]{1,128}$/;
 
-/**
- * Matches a `traceparent` header. Version 00 has four fields; later versions may have more (W3C Trace Context §3.2).
- */
+/** Version 00 has four fields; later versions may have more (W3C Trace Context §3.2). */
 const traceparent = /^(?!ff|00.{53}-)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-.*)?$/;
 
 /** Makes the ids that this process creates different from those of other processes. */
 const ownPrefix = randomBytes(9).toString('base64url');
 let ownIds = 0;
 
-/** Returns the value of the `X-Request-Id` header if it is usable, otherwise a new unique id. */
 export function requestIdOf(request: Pick<ServiceRequest, 'header'>): string {
   const sent = request.header('x-request-id');
   if (sent !== undefined && usableId.test(sent)) return sent;
@@ -32,10 +29,7 @@ function traceparentOf(request: Pick<ServiceRequest, 'header'>): string | undefi
   return sent !== undefined && traceparent.test(sent) ? sent : undefined;
 }
 
-/**
- * Returns the entry of `X-Forwarded-For` at position `trustedProxies` from the right. If there is no such entry, or if
- * it is not an IP address, returns the address of the connection.
- */
+/** Counts from the right, because clients can forge the entries on the left. */
 function clientOf(request: Pick<ServiceRequest, 'header' | 'peerAddress'>, trustedProxies: number): string | undefined {
   if (trustedProxies === 0) return request.peerAddress;
   const forwarded = request.header('x-forwarded-for')?.split(',').at(-trustedProxies)?.trim() ?? '';
@@ -44,10 +38,7 @@ function clientOf(request: Pick<ServiceRequest, 'header' | 'peerAddress'>, trust
 
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;
 
-/**
- * Publishes the trace of a request. `tracePromise` would end the trace when the answer is known, not when it has been
- * sent.
- */
+/** `tracePromise` would end the trace when the answer is known, not when it has been sent. */
 export class RequestTrace {
   readonly #startMs = performance.now();
   readonly #message: RequestMessage;

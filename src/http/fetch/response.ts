@@ -15,10 +15,7 @@ export function createResponse({ status, headers, body, onEnd }: Answer, request
 /** The requests whose lists are being sent. A request that is not referenced does not abort its signal. */
 const sending = new Set<Request>();
 
-/**
- * Each page is read only when the consumer requests it. The stream ends early if the consumer cancels the stream or the
- * client disconnects.
- */
+/** Each page is read only when the consumer requests it. */
 function streamOf(pages: Pages, request: Request, onEnd: (sent: Sent) => void): ReadableStream<Uint8Array> {
   const { signal } = request;
   sending.add(request);

@@ -41,8 +41,8 @@ export type PlantServer = Record<
 
 /**
  * Creates a node:http server with the listener that {@link createRequestListener} creates. node:http itself refuses
- * requests that are malformed or too slow, or whose header is too large. These responses also have an Error body. Call
- * `listen` to start the server and {@link drainServer} to stop it.
+ * requests that are malformed or too slow, or whose header is too large. Most of these responses have an Error body.
+ * Call `listen` to start the server and {@link drainServer} to stop it.
  *
  * A client has 10 seconds to send a header and 30 seconds to send the whole request. At most 10,000 connections can be
  * open, or fewer if the process cannot open enough files. docs/http-api.md lists the limits and the options.
@@ -56,7 +56,6 @@ export function createPlantServer(store: PlantStore, options: ServiceOptions): P
   return createServerFor(createRequestListener(store, options));
 }
 
-/** Like {@link createPlantServer}, but for an existing listener. */
 export function createServerFor(listener: RequestListener): PlantServer {
   const server = createServer(serverOptions, listener);
   Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
