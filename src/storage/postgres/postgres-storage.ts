@@ -2,8 +2,8 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { minInt64 } from '../../core/model/int64.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../core/model/options.ts';
 import { listAsJson } from '../../core/page.ts';
-import type { JsonPage, JsonStorage, PageRequest } from '../../core/page.ts';
-import type { ListRange, OwnedPlant, PlantPage, Write } from '../../core/storage-adapter.ts';
+import type { JsonPage, PageRequest } from '../../core/page.ts';
+import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { readJsonPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';
 import { readPlants, scanPage } from './rows.ts';
@@ -37,7 +37,7 @@ export interface PostgresStorageOptions {
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
-export class PostgresStorage implements JsonStorage {
+export class PostgresStorage implements StorageAdapter {
   readonly #runStatement: RunStatement;
   readonly #prepareTable: () => Promise<void>;
   /** The latest check of the table; `undefined` if the next operation must check it. */

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
 import { listAsJson } from '../../core/page.ts';
-import type { JsonPage, JsonStorage, PageRequest } from '../../core/page.ts';
-import type { ListRange, OwnedPlant, PlantPage, Write } from '../../core/storage-adapter.ts';
+import type { JsonPage, PageRequest } from '../../core/page.ts';
+import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { defaultBusyTimeoutMs, openDatabase } from './database.ts';
 import { OpenFiles } from './open-files.ts';
@@ -34,7 +34,7 @@ export interface SqliteStorageOptions {
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
  */
-export class SqliteStorage implements JsonStorage {
+export class SqliteStorage implements StorageAdapter {
   readonly #reader: Reader;
   readonly #files: OpenFiles;
   readonly #committer: Writer | CommitThread;
