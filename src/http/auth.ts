@@ -45,18 +45,15 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 }
 
-const callerMembers = { user: true, scopes: true, tokenId: true } as const satisfies Record<keyof Caller, true>;
-
 /** A misspelled member, such as `scope`, must not grant all scopes. */
 function checkedCaller(caller: unknown): Caller {
   if (caller === null || caller === undefined) throw new HttpError('invalid_token');
   if (typeof caller !== 'object') throw wrongResult(`a ${typeof caller}, not a Caller or null`);
-  for (const name in caller) {
-    if (Object.hasOwn(callerMembers, name)) continue;
-    const members = Object.keys(callerMembers).join(', ');
-    throw wrongResult(`a Caller with the unknown member ${name}. Its members are ${members}`);
+  const { user, scopes, tokenId, ...others } = caller as Readonly<Record<keyof Caller, unknown>>;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw wrongResult(`a Caller with the unknown member ${unknown}. Its members are user, scopes and tokenId`);
   }
-  const { user, scopes, tokenId } = caller as Readonly<Record<string, unknown>>;
   const isString = (value: unknown): boolean => typeof value === 'string';
   if (!isUser(user)) throw wrongResult(`an invalid user: ${errorTable.invalid_user.message}`);
   if (tokenId !== undefined && !isString(tokenId)) throw wrongResult('a Caller whose tokenId is not a string');
