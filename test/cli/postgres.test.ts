@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
@@ -14,12 +14,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { create, everything } from '../support/writes.ts';
 
-let cluster: PostgresCluster;
-
-before(async () => {
-  cluster = await PostgresCluster.start({ checksPassword: true });
-});
-
+const cluster = await PostgresCluster.start({ checksPassword: true });
 after(() => cluster.remove());
 
 const locate = (text: string): StorageLocation => parseStorage({ text, source: '--storage' }, ['postgres']);

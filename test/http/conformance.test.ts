@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
+import { after } from 'node:test';
 import { PostgresStorage } from '../../src/postgres.ts';
 import { SqliteStorage } from '../../src/sqlite.ts';
 import { testService } from '../../src/testing.ts';
@@ -11,10 +11,7 @@ import type { AnyService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
-let cluster: PostgresCluster;
-before(async () => {
-  cluster = await PostgresCluster.start();
-});
+const cluster = await PostgresCluster.start();
 after(() => cluster.remove());
 
 /**

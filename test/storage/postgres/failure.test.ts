@@ -17,10 +17,7 @@ import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { checkLinearizable } from '../../support/two-servers.ts';
 import { create, everything } from '../../support/writes.ts';
 
-let cluster: PostgresCluster;
-before(async () => {
-  cluster = await PostgresCluster.start();
-});
+const cluster = await PostgresCluster.start();
 after(() => cluster.remove());
 
 /** Starts two services over one database. */

@@ -1,23 +1,16 @@
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
-import { CleanUp } from '../../support/temporary-folder.ts';
 import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
 
 const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';
 
 if (hasPgBouncer) {
-  let cluster: PostgresCluster;
-  let through: (url: string) => string;
-  const cleanUp = new CleanUp();
-  before(async () => {
-    cluster = await PostgresCluster.start();
-    cleanUp.after(() => cluster.remove());
-    through = await startPgBouncer(cleanUp, cluster);
-  });
-  after(() => cleanUp[Symbol.asyncDispose]());
+  const cluster = await PostgresCluster.start();
+  after(() => cluster.remove());
+  const through = await startPgBouncer({ after }, cluster);
 
   testStorageAdapter(inTransactionMode, {
     createLocation: (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Pool } from 'pg';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
@@ -15,10 +15,7 @@ import { scanAll } from '../../support/stored-plants.ts';
 import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
 import { create, everything, remove } from '../../support/writes.ts';
 
-let cluster: PostgresCluster;
-before(async () => {
-  cluster = await PostgresCluster.start();
-});
+const cluster = await PostgresCluster.start();
 after(() => cluster.remove());
 
 testStorageAdapter('PostgresStorage', {

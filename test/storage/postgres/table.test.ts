@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { create, everything, remove } from '../../support/writes.ts';
 
-let cluster: PostgresCluster;
-before(async () => {
-  cluster = await PostgresCluster.start();
-});
+const cluster = await PostgresCluster.start();
 after(() => cluster.remove());
 
 /** Asserts that each operation is rejected with `storage_unsupported` and with this cause. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { openStorage, parseStorage } from '../../../../src/cli/storage.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { occupyPort } from '../../../support/listen.ts';
@@ -9,10 +9,7 @@ import { adminUrlOf, startTokenServer } from '../../../support/token-server.ts';
 import type { TokenServer } from '../../../support/token-server.ts';
 import { everything } from '../../../support/writes.ts';
 
-let cluster: PostgresCluster;
-before(async () => {
-  cluster = await PostgresCluster.start({ checksPassword: true });
-});
+const cluster = await PostgresCluster.start({ checksPassword: true });
 after(() => cluster.remove());
 
 const start = (t: HasAfter, storage: string): Promise<TokenServer> => startTokenServer(t, ['--storage', storage]);
