@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
-import { testService } from '../../../src/testing.ts';
 import { runSuites } from '../../support/suite-results.ts';
 import type { SuiteRun } from '../../support/suite-results.ts';
 import { brokenServers, checkOf } from './broken-servers/broken-servers.ts';
@@ -55,22 +54,4 @@ describe('testService', () => {
     );
     assert.match(leak[0]?.failure ?? '', /\nbody {4}: The token is \$TOKEN_A\.\n/);
   });
-
-  for (const [options, message] of [
-    [{ url: 'plants.example' }, 'The URL must be an address'],
-    [{ url: 'http://ada@plants.example' }, 'The URL must be an address'],
-    [{ tokens: undefined }, 'tokens.a must be a bearer token'],
-    [{ tokens: { a: 'ada', b: 'b b' } }, 'tokens.b must be a bearer token'],
-    [{ tokens: { a: 'ada', b: 'ada' } }, 'tokens.a and tokens.b must be the tokens of two users'],
-    [{ fetch: 'fetch' }, 'fetch must be a function'],
-    [{ only: '' }, 'testService has no option only'],
-  ] as const) {
-    it(`throws a TypeError: ${message}`, () => {
-      const all = { url: 'http://plants.example', tokens: { a: 'ada', b: 'bob' }, ...options } as never;
-      const isRight = (error: unknown): boolean => error instanceof TypeError && error.message.startsWith(message);
-      assert.throws(() => {
-        testService('server', all);
-      }, isRight);
-    });
-  }
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { testStorageAdapter } from '../../../src/testing.ts';
 import { runSuites } from '../../support/suite-results.ts';
 import type { SuiteRun } from '../../support/suite-results.ts';
 import { brokenCommits } from './broken-commits.ts';
@@ -62,20 +61,4 @@ describe('testStorageAdapter', () => {
       'The option makeWriteFail is missing.',
     ]);
   });
-
-  for (const [options, message] of [
-    [{ createLocation: 'a folder' }, 'createLocation must be a function'],
-    [{ persistent: undefined }, 'persistent must be true or false'],
-    [{ makeWriteFail: true }, 'makeWriteFail must be a function'],
-    [{ timeoutMs: 0 }, 'timeoutMs must be an integer from 1 to 2147483647'],
-    [{ runner: {} }, 'testStorageAdapter has no option runner'],
-  ] as const) {
-    it(`throws a TypeError: ${message}`, () => {
-      const all = { createLocation: () => assert.fail(), persistent: false, ...options } as never;
-      const isRight = (error: unknown): boolean => error instanceof TypeError && error.message.startsWith(message);
-      assert.throws(() => {
-        testStorageAdapter('MapStorage', all);
-      }, isRight);
-    });
-  }
 });
