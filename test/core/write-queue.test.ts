@@ -50,22 +50,6 @@ const iterations = async (count = 10): Promise<void> => {
 // A batch costs one fsync or round trip. Clients whose writes do not share it wait for one after another, and a client
 // that is alone must not wait for others. The timeout ends a test if a write never settles.
 describe('concurrent writes', { timeout: 20_000 }, () => {
-  it('of one event loop iteration, or during a commit, share a commit', async () => {
-    const held = open();
-    const created = [...range(3).map((id) => held.create(id)), held.create(0, 'bob')];
-    await iterations(3);
-    assert.deepEqual(sizesOf(held), [4]);
-    for (const id of range(5, 10)) {
-      created.push(held.create(id));
-      await iteration();
-    }
-    held.complete();
-    while (held.batches.length === 1) await iteration();
-    held.complete();
-    await Promise.all(created);
-    assert.deepEqual(sizesOf(held), [4, 5]);
-  });
-
   it('of several iterations share a commit, even if every iteration adds more', async () => {
     const held = open();
     const created: Promise<unknown>[] = [];
