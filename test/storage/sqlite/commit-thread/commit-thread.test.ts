@@ -33,25 +33,6 @@ function slowDown(path: string, id: number): void {
   execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${slowSql}; END`);
 }
 
-describe('SqliteStorage with a commit thread', () => {
-  it('lists plants while a commit runs', async (t) => {
-    const { path, storage } = await openStarted(t);
-    slowDown(path, 2);
-    let lists = 0;
-    let isOver = false;
-    const committed = storage.commit([create(2)]).finally(() => {
-      isOver = true;
-    });
-    while (!(isOver as boolean)) {
-      assert.ok((await ids(storage)).length <= 2);
-      lists++;
-      await sleep(1);
-    }
-    assert.deepEqual(await committed, [true]);
-    assert.ok(lists > 3, `${lists} lists`);
-  });
-});
-
 describe('commit thread that ends', () => {
   const blocks: Record<string, (t: HasAfter, path: string) => Promise<void>> = {
     'waits for a lock': (t, path) => holdDatabase(t, path, 'BEGIN IMMEDIATE', 300),
