@@ -38,15 +38,6 @@ describe('file of a SqliteStorage', () => {
     await new SqliteStorage(path).close();
   });
 
-  it('is created with permissions for its owner only', async (t) => {
-    const folder = await temporaryFolder(t);
-    const storage = openSqlite(t, join(folder, 'plants.db'));
-    await storage.commit([create(1n, 'ada', 'Fern')]);
-    const files = await readdir(folder);
-    assert.deepEqual(files.sort(), ['plants.db', 'plants.db-shm', 'plants.db-wal']);
-    for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o777, 0o600, file);
-  });
-
   it('has the application id, and a WAL that each commit syncs and that is checkpointed at 4000 pages', async (t) => {
     using database = openDatabase(await newPath(t), 5000);
     const header = { user_version: 1, application_id: 0x504c4e54, journal_mode: 'wal' };
