@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
 import {
@@ -17,25 +15,10 @@ import {
   statusesIn,
 } from '../../support/raw-http.ts';
 import { countConnections, createListener, startHeldService, startService } from '../../support/service.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const lastList = get('/plants', 'Connection: close\r\n');
-const remove = (id: number): string => `DELETE /plants/${id} HTTP/1.1\r\n${head}\r\n`;
 
 describe('pipelined requests', () => {
-  it('take effect one after another', async (t) => {
-    const storage = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
-    const { port } = await startService(t, { storage });
-    const ids = Array.from({ length: 20 }, (_, id) => id);
-    const creates = ids.map(createRequest).join('') + listRequest;
-    const changes = remove(7) + createRequest(7) + createRequest(7) + remove(8) + lastList;
-    const answers = parseRawAnswers(await exchange(t, port, creates + changes));
-    const statuses = answers.map(({ status }) => status);
-    assert.deepEqual(statuses, [...ids.map(() => 200), 200, 204, 200, 400, 204, 200]);
-    const names = ids.map((id) => ({ name: `plant ${id}` }));
-    assert.deepEqual([answers[20]?.json, answers.at(-1)?.json], [names, names.toSpliced(8, 1)]);
-  });
-
   it('take effect in order of arrival, even if the application calls the listener in another order', async (t) => {
     const { listener } = createListener(t);
     const delays = [30, 1, 15];
