@@ -141,10 +141,4 @@ describe('revokeToken', () => {
     assert.equal((await stat(path)).ino, ino);
     assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
   });
-
-  it('fails if there is no tokens file, and does not create one', async (t) => {
-    const path = await newPath(t);
-    assert.throws(() => revokeToken(path, 'tk_0000000000'), /There is no tokens file/);
-    assert.deepEqual(await readdir(dirname(path)), []);
-  });
 });
