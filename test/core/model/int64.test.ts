@@ -10,14 +10,6 @@ describe('int64FromText', () => {
     const texts = ['007', '-0', '0'.repeat(10_000) + '1', '9223372036854775807', '-9223372036854775808'];
     assert.deepEqual(texts.map(int64FromText), [7n, 0n, 1n, maxInt64, minInt64]);
   });
-
-  it('returns undefined for any other text', () => {
-    const outside = ['9223372036854775808', '-9223372036854775809'];
-    const malformed = ['', '-', '+1', ' 1', '1 ', '1\n', '0x10', '1.0', '1e3', '1n', '1_000', '٣', '--1', 'NaN'];
-    for (const text of [...outside, ...malformed]) {
-      assert.equal(int64FromText(text), undefined, JSON.stringify(text));
-    }
-  });
 });
 
 describe('int64FromJsonNumber', () => {
@@ -34,12 +26,6 @@ describe('int64FromJsonNumber', () => {
         assert.equal(int64FromJsonNumber(literal), id, literal);
       }),
     );
-  });
-
-  it('accepts integral values with a decimal point or an exponent', () => {
-    const cases = { '1.0': 1n, '1e3': 1000n, '1E+3': 1000n, '10e-1': 1n, '-1.50e1': -15n, '1e18': 10n ** 18n };
-    for (const [literal, id] of Object.entries(cases)) assert.equal(int64FromJsonNumber(literal), id, literal);
-    for (const zero of ['0.0', '-0', '0e999999999999', '0.000e-5']) assert.equal(int64FromJsonNumber(zero), 0n, zero);
   });
 
   it('returns undefined for a value that is not an int64, and for text that is not a number', () => {

@@ -10,12 +10,6 @@ describe('parseNewPlant', () => {
     assert.deepEqual(Object.keys(parseNewPlant({ id: 1, name: 'Fern', tag: undefined })), ['id', 'name']);
   });
 
-  it('accepts every int64 and safe integer as the id', () => {
-    for (const id of [minInt64, maxInt64, 0n, -1, 2 ** 53 - 1]) {
-      assert.equal(parseNewPlant({ id, name: '' }).id, BigInt(id));
-    }
-  });
-
   it('rejects any other input, and names the invalid field', () => {
     const idsOutOfRange = ['1', null, true, 1.5, NaN, Infinity, maxInt64 + 1n, minInt64 - 1n];
     const unstorable = ['\0', 'a\0b', '\ud800', 'a\udc00', '\udc00\ud800'];
