@@ -23,17 +23,11 @@ describe('authenticate', () => {
       for (const refused of ['a b', '"ada"', 'ada,', '=', 'a=b', "' OR 1=1", 'eve', 'joe']) {
         assert.deepEqual(outcome(await service.call('GET', '/plants', { token: refused })), [401, 40102], refused);
       }
-      for (const [method, path, how, expected, challenge] of [
-        ['GET', '/plants', { headers: { authorization: 'Basic bearer ada' } }, [401, 40101], ''],
-        ['GET', '/plants', { token: 'eve' }, [401, 40102], ', error="invalid_token"'],
-        ['DELETE', '/plants/1', { token }, [403, 40300], ', error="insufficient_scope", scope="plants:write"'],
-      ] as const) {
-        const answered = await service.call(method, path, how);
-        assert.deepEqual(outcome(answered), expected);
-        assert.equal(answered.headers.get('www-authenticate'), `Bearer realm="plants"${challenge}`);
-      }
+      const basic = { headers: { authorization: 'Basic bearer ada' } };
+      assert.deepEqual(outcome(await service.call('GET', '/plants', basic)), [401, 40101]);
+      assert.deepEqual(outcome(await service.call('DELETE', '/plants/1', { token })), [403, 40300]);
       assert.equal((await service.call('GET', '/plants', { token })).status, 200);
-      assert.deepEqual(received, ['eve', 'joe', 'eve', token, token]);
+      assert.deepEqual(received, ['eve', 'joe', token, token]);
       assert.deepEqual(service.faults, []);
     }
   });
