@@ -7,16 +7,8 @@ import type { Write } from '../../src/adapter.ts';
 import { idOf } from '../../src/core/storage-adapter.ts';
 import { ReferenceStore } from '../support/reference-store.ts';
 
-interface HeldStore {
-  readonly store: PlantStore;
-  readonly batches: readonly (readonly Write[])[];
-  readonly create: (id: number, user?: string) => Promise<unknown>;
-  /** Completes the commit that is in progress, with an error if there is one. */
-  readonly complete: (error?: Error) => void;
-}
-
-/** Opens a store whose commits wait until the test completes them. */
-function open(maxPendingWrites = 10_000): HeldStore {
+/** Opens a store whose commits wait until the test completes them, with an error if there is one. */
+function open(maxPendingWrites = 10_000) {
   const storage = new MemoryStorage();
   const commit = storage.commit.bind(storage);
   const batches: (readonly Write[])[] = [];
@@ -30,8 +22,8 @@ function open(maxPendingWrites = 10_000): HeldStore {
   return {
     store,
     batches,
-    create: (id, user = 'ada') => store.createPlant(user, { id, name: '' }),
-    complete: (error) => {
+    create: (id: number, user = 'ada') => store.createPlant(user, { id, name: '' }),
+    complete: (error?: Error) => {
       const { resolve, reject } = held;
       held = Promise.withResolvers();
       if (error === undefined) resolve(undefined);
@@ -40,7 +32,7 @@ function open(maxPendingWrites = 10_000): HeldStore {
   };
 }
 
-const sizesOf = ({ batches }: HeldStore): number[] => batches.map(({ length }) => length);
+const sizesOf = ({ batches }: ReturnType<typeof open>): number[] => batches.map(({ length }) => length);
 const range = (length: number, from = 0): number[] => Array.from({ length }, (_, n) => from + n);
 const iteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const iterations = async (count = 10): Promise<void> => {

@@ -9,21 +9,11 @@ import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-interface Setting {
-  readonly path: string;
-  readonly token: string;
-  readonly id: string;
-  readonly authenticate: ReturnType<typeof createTokenFileAuthenticator>;
-  /** Returns the user whom a token identifies. */
-  readonly userOf: (token: string) => string | undefined;
-  /** The warnings so far. */
-  readonly problems: string[];
-  /** Advances the stopped clocks and timers of this process. */
-  readonly advance: (byMs: number) => void;
-}
-
-/** Stops the clock. Creates a tokens file with one token for ada, and an authenticator that reads the file. */
-async function authenticateAda(t: TestContext): Promise<Setting> {
+/**
+ * Stops the clock, which `advance` advances. Creates a tokens file with one token for ada, and an authenticator that
+ * reads the file and adds its warnings to `problems`.
+ */
+async function authenticateAda(t: TestContext) {
   let nowMs = Math.ceil(performance.now());
   t.mock.method(performance, 'now', () => nowMs);
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });

@@ -11,16 +11,11 @@ import { plantStore } from '../../support/sources.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
-interface Desk {
-  readonly cwd: string;
-  readonly path: string;
-  readonly token: (...args: string[]) => Promise<Finished>;
-}
-
 /** Creates a folder. `token` runs `plant-store token` in this folder, and `path` is the default tokens file. */
-async function openDesk(t: HasAfter): Promise<Desk> {
+async function openDesk(t: HasAfter) {
   const cwd = await temporaryFolder(t);
-  return { cwd, path: join(cwd, 'tokens.json'), token: (...args) => callCommand(['token', ...args], { cwd }) };
+  const token = (...args: string[]): Promise<Finished> => callCommand(['token', ...args], { cwd });
+  return { cwd, path: join(cwd, 'tokens.json'), token };
 }
 
 /** Arguments of `token create`, and the user, the scopes and the days until the expiry of the token. */

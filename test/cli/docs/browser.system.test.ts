@@ -7,17 +7,11 @@ import { startDocsService } from '../../support/docs-service.ts';
 import { runSuccessfully } from '../../support/run-program.ts';
 import { hasProgram } from '../../support/system-fault.ts';
 
-/** A page, with its errors and requests. */
-interface Observed {
-  readonly page: Page;
-  /** Console messages, uncaught errors and Content Security Policy violations. */
-  readonly complaints: string[];
-  /** The method, URL and body of each request. */
-  readonly requests: string[];
-}
-
-/** Opens a URL in Chromium. If Chromium is not installed, skips the test and returns `undefined`. */
-async function openPage(t: TestContext, url: string): Promise<Observed | undefined> {
+/**
+ * Opens a URL in Chromium. `complaints` contains console messages, uncaught errors and Content Security Policy
+ * violations. If Chromium is not installed, skips the test and returns `undefined`.
+ */
+async function openPage(t: TestContext, url: string) {
   if (!hasProgram(t, 'chromium')) return undefined;
   const executablePath = (await runSuccessfully('sh', ['-c', 'command -v chromium'])).trim();
   // Chromium cannot use its sandbox when it runs as root.

@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createFetchService } from '../../support/service.ts';
-import type { AnyService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { newRequest } from './requests.ts';
@@ -14,13 +13,8 @@ const headers = { authorization: 'Bearer ada' };
 const newList = (target = '/plants', init: RequestInit = {}): Request =>
   newRequest('GET', target, { headers, ...init });
 
-interface Counting {
-  readonly service: AnyService;
-  readonly reads: { count: number; beforeEach: () => Promise<void> };
-}
-
 /** Creates a service with one permit and a storage that counts reads. Ada has five pages of 1000 plants each. */
-async function createCounting(t: HasAfter): Promise<Counting> {
+async function createCounting(t: HasAfter) {
   const storage = new MemoryStorage();
   const store = new PlantStore({ storage, maxCacheBytes: 0 });
   const service = createFetchService(t, { store, maxInFlight: 1 });

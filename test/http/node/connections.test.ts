@@ -10,17 +10,11 @@ import { startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
-/** A service whose evicted connections are recorded. */
-interface Watched {
-  readonly port: number;
-  /** The connections in the order in which they were accepted. */
-  readonly accepted: Socket[];
-  /** The indexes of the evicted connections in `accepted`, in the order of eviction. */
-  readonly evicted: number[];
-}
-
-/** Starts a service. Ada has 120 MB of plants. */
-async function start(t: HasAfter, maxConnections: number): Promise<Watched> {
+/**
+ * Starts a service. Ada has 120 MB of plants. Returns the accepted connections, and the indexes of the evicted
+ * connections among them, in the order of eviction.
+ */
+async function start(t: HasAfter, maxConnections: number) {
   const { server, port, store } = await startService(t);
   await createPlants(store, 4000, 'x'.repeat(30_000));
   server.maxConnections = maxConnections;
@@ -48,7 +42,11 @@ async function finishOne(t: HasAfter, port: number): Promise<RawConnection> {
 }
 
 /** Opens a connection and sends text without reading anything. Waits until the server makes no more progress. */
-async function stall(t: HasAfter, { port, accepted }: Watched, text: string): Promise<RawConnection> {
+async function stall(
+  t: HasAfter,
+  { port, accepted }: Awaited<ReturnType<typeof start>>,
+  text: string,
+): Promise<RawConnection> {
   const connection = await RawConnection.open(t, port);
   connection.socket.pause();
   connection.send(text);

@@ -5,21 +5,14 @@ import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import type { SqliteStorage } from '../../../../src/storage/sqlite/sqlite-storage.ts';
 import { holdDatabase } from '../../../support/hold-database.ts';
 import { execute, slowSql } from '../../../support/sqlite-file.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
 import { create } from '../../../support/writes.ts';
 import { ids, newPath, openSqlite, unavailable } from '../sqlite-state.ts';
 
-interface Started {
-  readonly path: string;
-  readonly storage: SqliteStorage;
-  readonly worker: Worker;
-}
-
 /** Opens a storage whose worker thread has created plant 1. */
-async function openStarted(t: HasAfter, busyTimeoutMs = 5000): Promise<Started> {
+async function openStarted(t: HasAfter, busyTimeoutMs = 5000) {
   const path = await newPath(t);
   const storage = openSqlite(t, path, { commitThread: true, busyTimeoutMs });
   const started = once(process, 'worker');
