@@ -32,9 +32,7 @@ describe('backUpDatabase', () => {
     const backup = backUpDatabase(file, target, () => {
       writeFileSync(target, 'Dear Ada');
     });
-    await assert.rejects(backup, {
-      message: `${target} already exists. A backup never overwrites a file: choose another name.`,
-    });
+    await assert.rejects(backup, /plants\.db already exists/);
     assert.equal(await readFile(target, 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(dirname(target)), ['plants.db']);
   });
@@ -43,18 +41,16 @@ describe('backUpDatabase', () => {
     it(`refuses a target with an old ${ending.slice(1)} file, which SQLite would apply to the copy`, async (t) => {
       const [file, target] = [await newPath(t), await newPath(t)];
       await createAll(file, plants);
-      const message = `${target}${ending} already exists. A backup never overwrites a file: choose another name.`;
+      const message = new RegExp(`plants\\.db${ending} already exists`);
       const late = backUpDatabase(file, target, () => {
         writeFileSync(target + ending, 'old');
       });
-      await assert.rejects(late, { message });
+      await assert.rejects(late, message);
       // The WAL of another file contains valid pages, which would replace those of the copy.
       if (ending === '-wal') await copyFile(`${await makeCrashed(t, [create(1, 'eve')])}-wal`, target + ending);
       const before = await readFile(target + ending);
-      await assert.rejects(
-        backUpDatabase(file, target, () => assert.fail('The copy has started')),
-        { message },
-      );
+      const started = (): never => assert.fail('The copy has started');
+      await assert.rejects(backUpDatabase(file, target, started), message);
       assert.deepEqual(await readFile(target + ending), before);
       assert.deepEqual(await readdir(dirname(target)), [`plants.db${ending}`]);
     });
