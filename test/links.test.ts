@@ -7,14 +7,11 @@ import { root } from './support/sources.ts';
 
 const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...(await listDocs())];
 
-interface Page {
-  readonly anchors: readonly string[];
-  /** The relative links: the path from the root folder, and the anchor after `#`. */
-  readonly links: readonly { readonly target: string; readonly anchor: string | undefined }[];
-}
-
-/** Parses a page. Code blocks are skipped, because they contain no headings or links. */
-async function parsePage(path: string): Promise<Page> {
+/**
+ * Returns the anchors and the relative links of a page. A link consists of the path from the root folder, and the
+ * anchor after `#`. Code blocks are skipped, because they contain no headings or links.
+ */
+async function parsePage(path: string) {
   const text = (await readDocument(path)).replace(/^```.*?^```$/gms, '');
   // GitHub generates these anchors.
   const anchors = Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>

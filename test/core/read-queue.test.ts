@@ -137,16 +137,11 @@ describe('concurrent lists', () => {
 
 describe('concurrent lists with a cache', () => {
   it('read every page for each request if maxCacheBytes is 0 or the adapter has no dataVersion', async () => {
-    const unversioned = new BatchStorage();
-    const stores = [
-      await open(uncached),
-      {
-        storage: unversioned,
-        store: new PlantStore({ storage: Object.assign(unversioned, { dataVersion: undefined }) }),
-      },
-    ];
-    for (const { storage, store } of stores) {
-      await Promise.all([store.listPageJson('eve'), store.listPageJson('eve')]);
+    const { storage, store } = await open(uncached);
+    const unversioned = new PlantStore({ storage: Object.assign(storage, { dataVersion: undefined }) });
+    for (const each of [store, unversioned]) {
+      storage.batches.length = 0;
+      await Promise.all([each.listPageJson('eve'), each.listPageJson('eve')]);
       assert.equal(storage.batches.flat().length, 2);
     }
   });

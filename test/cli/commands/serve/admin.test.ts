@@ -10,13 +10,8 @@ import { RawConnection } from '../../../support/raw-http.ts';
 import { hasProgram } from '../../../support/system-fault.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
 import { adminUrlOf, beginCreate, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
-import type { TokenServer } from '../../../support/token-server.ts';
 
-async function start(
-  t: HasAfter,
-  args: string[] = [],
-  context: Partial<CommandContext> = {},
-): Promise<TokenServer & { adminUrl: string }> {
+async function start(t: HasAfter, args: string[] = [], context: Partial<CommandContext> = {}) {
   const folder = await folderWithToken(t, 'ada-secret');
   const started = await startTokenServer(t, ['--admin-port', '0', ...args], { folder, ...context });
   return { ...started, adminUrl: await adminUrlOf(started.server) };
