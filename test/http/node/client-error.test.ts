@@ -6,19 +6,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertDescribed } from '../../support/described.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
-import {
-  begin,
-  chunkedPost,
-  createRequest,
-  get,
-  head,
-  listRequest,
-  openAccepted,
-  parseRawAnswer,
-  parseRawAnswers,
-  post,
-  RawConnection,
-} from '../../support/raw-http.ts';
+import { begin, chunkedPost, createRequest, get, head, listRequest } from '../../support/raw-http.ts';
+import { openAccepted, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
 import type { RawAnswer } from '../../support/raw-http.ts';
 import { startHeldService, startService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
@@ -27,43 +16,36 @@ const ivy = '{"id":2,"name":"Ivy"}';
 const lastList = get('/plants', 'Connection: close\r\n');
 const beginning = post(ivy.slice(0, -1), ivy.length);
 const beginningInChunks = `${chunkedPost}15\r\n${ivy}\r\n`;
-const withoutToken = 'POST /plants HTTP/1.1\r\nHost: x\r\n';
+const withoutToken = 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab';
+
+/** What a client does after it has sent its text. */
+interface Then {
+  /** Whether the client is too slow for the limits of the server. */
+  readonly timesOut?: boolean;
+  /** Whether the client ends its side of the connection. */
+  readonly ends?: boolean;
+  /** What the client sends after the first response. */
+  readonly rest?: string;
+}
 
 /**
- * What a client sends, and what the client does next. `outcomes` contains one number for each response: the integer of
- * the Error body, or the status if there is no Error body. `rest` is sent after the first response.
+ * What a client sends. `outcomes` contains one number for each response: the integer of the Error body, or the status
+ * if there is no Error body.
  */
-const exchanges: [
-  what: string,
-  text: string,
-  then: 'waits' | 'times out' | 'ends',
-  outcomes: number[],
-  rest?: string,
-][] = [
-  ['input that is not HTTP', 'garbage\r\n\r\n', 'waits', [40009]],
-  ['a header that is too large', get('/plants', `X: ${'x'.repeat(20_000)}\r\n`), 'waits', [43100]],
-  ['129 fields', get('/plants', 'X: y\r\n'.repeat(127)), 'waits', [43100]],
-  ['128 fields', get('/plants', `${'X: y\r\n'.repeat(125)}Connection: close\r\n`), 'waits', [200]],
-  ['a header that times out', 'GET /pla', 'times out', [40800]],
-  ['a body that times out', beginning, 'times out', [40800], '}'],
-  ['a body that ends too early', beginning, 'ends', [40009]],
-  ['a chunked body that is not HTTP', `${beginningInChunks}zz\r\n`, 'waits', [40009]],
-  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, 'waits', [200, 40009]],
-  ['a list, then input that is not HTTP', listRequest, 'waits', [200, 40009], 'garbage\r\n\r\n'],
-  [
-    'a chunk that is too large',
-    `${chunkedPost}10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n${lastList}`,
-    'waits',
-    [40008, 200],
-  ],
-  ['no body, then a list', `${post('').replace('Content-Length: 0\r\n', '')}${lastList}`, 'waits', [40001, 200]],
-  [
-    'no token, and a body that arrives later, before another request',
-    `${withoutToken}Content-Length: 5\r\n\r\nab`,
-    'waits',
-    [40101, 200],
-    `cde${lastList}`,
-  ],
+const exchanges: [what: string, text: string, outcomes: number[], then?: Then][] = [
+  ['input that is not HTTP', 'garbage\r\n\r\n', [40009]],
+  ['a header that is too large', get('/plants', `X: ${'x'.repeat(20_000)}\r\n`), [43100]],
+  ['129 fields', get('/plants', 'X: y\r\n'.repeat(127)), [43100]],
+  ['128 fields', get('/plants', `${'X: y\r\n'.repeat(125)}Connection: close\r\n`), [200]],
+  ['a header that times out', 'GET /pla', [40800], { timesOut: true }],
+  ['a body that times out', beginning, [40800], { timesOut: true, rest: '}' }],
+  ['a body that ends too early', beginning, [40009], { ends: true }],
+  ['a chunked body that is not HTTP', `${beginningInChunks}zz\r\n`, [40009]],
+  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, [200, 40009]],
+  ['a list, then input that is not HTTP', listRequest, [200, 40009], { rest: 'garbage\r\n\r\n' }],
+  ['a chunk that is too large', `${chunkedPost}10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n${lastList}`, [40008, 200]],
+  ['no body, then a list', `${post('').replace('Content-Length: 0\r\n', '')}${lastList}`, [40001, 200]],
+  ['no token, and a body that arrives later', withoutToken, [40101, 200], { rest: `cde${lastList}` }],
 ];
 
 /** If a request was malformed, too large or too slow, asserts that the OpenAPI document describes the response. */
@@ -77,14 +59,14 @@ function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: R
 }
 
 describe('a connection receives its responses, is closed, and releases its permit', { concurrency: true }, () => {
-  for (const [what, text, then, outcomes, rest] of exchanges) {
+  for (const [what, text, outcomes, { timesOut = false, ends = false, rest } = {}] of exchanges) {
     it(`after ${what}`, async (t) => {
       const { server, store, port, call, faults } = await startService(t, { maxInFlight: 1 });
       // node:http checks these limits once a second.
-      if (then === 'times out') Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });
+      if (timesOut) Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });
       await store.createPlant('ada', { id: 1, name: 'Fern' });
       const connection = await RawConnection.open(t, port, text);
-      if (then === 'ends') connection.socket.end();
+      if (ends) connection.socket.end();
       if (rest !== undefined) {
         await connection.until(/[}\]]$/);
         connection.send(rest);

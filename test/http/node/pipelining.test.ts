@@ -4,16 +4,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
-import {
-  createRequest,
-  exchange,
-  get,
-  head,
-  listRequest,
-  parseRawAnswers,
-  RawConnection,
-  statusesIn,
-} from '../../support/raw-http.ts';
+import { createRequest, exchange, get, head, listRequest } from '../../support/raw-http.ts';
+import { parseRawAnswers, RawConnection, statusesIn } from '../../support/raw-http.ts';
 import { countConnections, createListener, startHeldService, startService } from '../../support/service.ts';
 
 const lastList = get('/plants', 'Connection: close\r\n');
