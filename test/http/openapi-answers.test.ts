@@ -1,21 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
-import { openApiDocument } from '../../src/http.ts';
 import type { Call } from '../support/call.ts';
+import { document, resolveResponse } from '../support/described.ts';
 import { authenticateByName, startService } from '../support/service.ts';
-
-interface Document {
-  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
-  components: { responses: Record<string, Response> };
-}
-
-interface Response {
-  $ref?: string;
-  content?: { 'application/json': { schema: { allOf?: [object, { properties: { error: { enum: number[] } } }] } } };
-}
-
-const { paths, components } = openApiDocument() as unknown as Document;
 
 /**
  * A request to the service: a line with the method, the target and the token (`ada` by default, or `none`), and then
@@ -53,13 +41,12 @@ const later: Request[] = [['GET /plants'], ['POST /plants', fern], ['DELETE /pla
  */
 function describedAnswers(): string[] {
   const early = [40009, 40800, 43100];
-  return Object.entries(paths).flatMap(([path, item]) =>
+  return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, { responses }]) =>
       Object.entries(responses).flatMap(([status, response]) => {
-        const shared = response.$ref?.split('/').at(-1) ?? '';
-        const { content } = components.responses[shared] ?? response;
+        const { content } = resolveResponse(response);
         const answer = `${method.toUpperCase()} ${path} ${status}`;
-        const integers = content?.['application/json'].schema.allOf?.[1]?.properties.error.enum;
+        const integers = content?.['application/json']?.schema.allOf?.[1]?.properties.error.enum;
         if (integers === undefined) return [answer];
         return integers.filter((error) => !early.includes(error)).map((error) => `${answer} ${error}`);
       }),

@@ -14,7 +14,8 @@ export interface Received {
 interface Described {
   $ref?: string;
   headers?: Record<string, { $ref?: string; required?: boolean; schema?: object }>;
-  content?: Record<string, { schema: object }>;
+  /** The second part of an Error's schema lists its integers. */
+  content?: Record<string, { schema: { allOf?: [object, { properties: { error: { enum: number[] } } }] } }>;
 }
 
 interface Document {
@@ -22,7 +23,7 @@ interface Document {
   components: { responses: Record<string, Described>; headers: Record<string, { required: boolean; schema: object }> };
 }
 
-const document = openApiDocument() as unknown as Document;
+export const document = openApiDocument() as unknown as Document;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });
@@ -55,8 +56,12 @@ function describedResponse(method: string, target: string, status: number): Desc
   const operation = document.paths[route.path]?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
   if (operation === undefined) return status === 405 ? document.components.responses['MethodNotAllowed'] : undefined;
   const response = operation.responses[String(status)];
-  const shared = response?.$ref?.split('/').at(-1);
-  return shared === undefined ? response : document.components.responses[shared];
+  return response && resolveResponse(response);
+}
+
+/** Returns the shared response to which `$ref` refers, or the response itself. */
+export function resolveResponse(response: Described): Described {
+  return document.components.responses[response.$ref?.split('/').at(-1) ?? ''] ?? response;
 }
 
 function assertHeaders(what: string, { headers = {} }: Described, received: Headers): void {
