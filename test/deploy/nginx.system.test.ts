@@ -13,18 +13,12 @@ import { issueToken } from '../../src/tokens/issue.ts';
 import { runCommand, startServer } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
-import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-interface Ports {
-  readonly http: number;
-  readonly https: number;
-}
-
 /** Starts nginx with the configuration in deploy/, but with free ports and a new certificate. */
-async function startNginx(t: TestContext, cwd: string, upstream: number, prefix: string): Promise<Ports> {
+async function startNginx(t: TestContext, cwd: string, upstream: number, prefix: string) {
   const ports = { http: await freePort(), https: await freePort() };
   const [certificate, key] = [join(cwd, 'certificate.pem'), join(cwd, 'key.pem')];
   const certificateOf = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
@@ -60,7 +54,7 @@ async function startNginx(t: TestContext, cwd: string, upstream: number, prefix:
 }
 
 /** Starts the server with `--docs`, and nginx in front of it. Waits until nginx accepts connections. */
-async function startBoth(t: TestContext, cwd: string, prefix: string): Promise<Ports & { server: ServerProcess }> {
+async function startBoth(t: TestContext, cwd: string, prefix: string) {
   const base = prefix === '' ? [] : ['--base-path', prefix];
   const args = ['--storage', 'memory', '--log', 'json', '--trusted-proxies', '1', '--docs', ...base];
   const server = await startServer(t, args, { cwd });

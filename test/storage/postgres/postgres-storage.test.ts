@@ -176,16 +176,6 @@ describe('statements of a PostgresStorage', () => {
   });
 });
 
-/** A prepared statement of a session, and how often PostgreSQL has planned it. */
-interface Prepared {
-  readonly name: string;
-  readonly statement: string;
-  readonly generic: number;
-  readonly custom: number;
-  /** The plan that PostgreSQL keeps. */
-  readonly plan: string;
-}
-
 describe('prepared statements of a PostgresStorage', () => {
   let pool: Pool;
   let storage: PostgresStorage;
@@ -215,17 +205,18 @@ describe('prepared statements of a PostgresStorage', () => {
     }
   }
 
-  async function prepared(): Promise<Prepared[]> {
-    const { rows } = await pool.query<Prepared & { nulls: string }>(`SELECT name, statement,
+  /** Returns the session's prepared statements: how often PostgreSQL has planned each, and the plan that it keeps. */
+  async function prepared() {
+    type Row = Record<'name' | 'statement' | 'nulls', string> & Record<'generic' | 'custom', number>;
+    const { rows } = await pool.query<Row>(`SELECT name, statement,
       generic_plans::integer AS generic, custom_plans::integer AS custom,
       array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',') AS nulls
       FROM pg_prepared_statements`);
-    const found: Prepared[] = [];
-    for (const { nulls, ...each } of rows) {
+    const found = rows.map(async ({ nulls, ...each }) => {
       const explained = await pool.query<object>(`EXPLAIN (FORMAT JSON) EXECUTE "${each.name}"(${nulls})`);
-      found.push({ ...each, plan: JSON.stringify(explained.rows) });
-    }
-    return found;
+      return { ...each, plan: JSON.stringify(explained.rows) };
+    });
+    return Promise.all(found);
   }
 
   // Planning each execution again doubles the CPU time in the database, which is harder to scale than the servers.
