@@ -42,10 +42,7 @@ describe('PlantStore', () => {
     for (const id of [maxInt64 + 1n, 1.5, 2 ** 53, '1' as unknown as number]) {
       const message = id === 2 ** 53 ? /^id must be an integer .* needs a bigint/ : /^id must be an integer [^.]*\.$/;
       await assert.rejects(store.createPlant('ada', { id, name: '' }), { code: 'invalid_plant', message });
-      await assert.rejects(store.deletePlant('ada', id), {
-        code: 'invalid_id',
-        message,
-      });
+      await assert.rejects(store.deletePlant('ada', id), { code: 'invalid_id', message });
       await assert.rejects(store.listPlants('ada', { after: id }), { code: 'invalid_after' });
       await assert.rejects(store.listPageJson('ada', { after: id }), { code: 'invalid_after' });
     }

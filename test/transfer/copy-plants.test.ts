@@ -105,16 +105,11 @@ describe('copyPlants', () => {
   it('rejects wrong arguments with a TypeError', async () => {
     const [memory, other] = [new MemoryStorage(), new MemoryStorage()];
     const store = new PlantStore({ storage: memory });
-    const wrong: [from: unknown, to: unknown, options: unknown, message: string][] = [
+    const wrong: [from: unknown, to: unknown, options: unknown, message: string | RegExp][] = [
       [store, other, {}, 'from must be a storage adapter: it has no commit'],
       [memory, null, {}, 'to must be a storage adapter: it has no commit'],
       [memory, memory, {}, 'from and to must not be the same storage'],
-      [
-        memory,
-        other,
-        { onProgres: Date },
-        'copyPlants has no option onProgres. Its options are onProgress, onConflict',
-      ],
+      [memory, other, { onProgres: Date }, /^copyPlants has no option onProgres\./],
       [memory, other, { onConflict: true }, 'onConflict must be a function'],
     ];
     for (const [from, to, options, message] of wrong) {
