@@ -10,20 +10,15 @@ import { plantStore, root } from './support/sources.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import type { HasAfter } from './support/temporary-folder.ts';
 
-interface Snippet {
-  /** The page, and the position of the snippet on the page. */
-  readonly name: string;
-  readonly language: string;
-  readonly code: string;
-}
-
-async function readSnippets(page: string): Promise<Snippet[]> {
+/** Returns the snippets of a page. A name consists of the page and the position of the snippet on the page. */
+async function readSnippets(page: string) {
   const fences = (await readDocument(page)).matchAll(/^```(\w*)\n(.*?)^```$/gms);
   return Array.from(fences, ([, language = '', code = ''], n) => ({ name: `${page}, ${n + 1}`, language, code }));
 }
 
 const pages = ['README.md', 'CONTRIBUTING.md', ...(await listDocs())];
 const snippets = (await Promise.all(pages.map(readSnippets))).flat();
+type Snippet = (typeof snippets)[number];
 const typeScript = snippets.filter(({ language }) => language === 'ts');
 const shell = snippets.filter(({ language }) => language === 'sh');
 /** Commands for a clone, which `.ci/run` runs. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -14,7 +13,6 @@ import { eventuallyEqual } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
 import { finish, runSuccessfully } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
-import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
 
@@ -33,21 +31,14 @@ exec cat`;
  */
 const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cgroups=disabled', '--network=host'];
 
-/**
- * Podman with its own storage, in its own mount and process namespaces. After the test, the folder is removed together
- * with the images. The kernel ends the containers and removes the mounts and namespaces, even if the test is killed.
- */
-interface Podman {
-  /** A temporary folder for the test. */
-  readonly folder: string;
-  /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
-  readonly run: (...args: string[]) => Promise<string>;
-  /** Starts a container. The returned process exits with the exit code of the container. */
-  readonly startContainer: (...args: string[]) => ChildProcess;
-}
+type Podman = NonNullable<Awaited<ReturnType<typeof startPodman>>>;
 
-/** Prepares Podman. If it cannot be used on this machine, the test is skipped with the reason. */
-async function startPodman(t: TestContext): Promise<Podman | undefined> {
+/**
+ * Prepares Podman with its own storage, in its own mount and process namespaces. If it cannot be used on this machine,
+ * the test is skipped with the reason. After the test, the temporary folder is removed together with the images. The
+ * kernel ends the containers and removes the mounts and namespaces, even if the test is killed.
+ */
+async function startPodman(t: TestContext) {
   if (!['podman', 'unshare', 'tar', 'ldd'].every((name) => hasProgram(t, name))) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
   const flags = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
@@ -68,8 +59,10 @@ async function startPodman(t: TestContext): Promise<Podman | undefined> {
   const podman = ['podman', '--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--log-level=fatal'];
   return {
     folder,
-    run: (...args) => runSuccessfully('nsenter', [...enter, ...podman, ...args]),
-    startContainer: (...args) =>
+    /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
+    run: (...args: string[]) => runSuccessfully('nsenter', [...enter, ...podman, ...args]),
+    /** Starts a container. The returned process exits with the exit code of the container. */
+    startContainer: (...args: string[]) =>
       spawn('nsenter', [...enter, ...podman, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
   };
 }
@@ -137,12 +130,7 @@ async function buildImage(t: TestContext, podman: Podman): Promise<string | unde
  * Starts a container with a read-only root file system and a volume. Docker does not mount temporary folders, so a flag
  * prevents Podman from mounting them.
  */
-async function startContainer(
-  t: TestContext,
-  podman: Podman,
-  image: string,
-  name: string,
-): Promise<ServerProcess & { adminUrl: string; exitCode: Promise<number | null> }> {
+async function startContainer(t: TestContext, podman: Podman, image: string, name: string) {
   const adminPort = await freePort();
   const variables = ['--env=PORT=0', `--env=PLANT_STORE_ADMIN_PORT=${adminPort}`];
   const flags = ['--read-only', '--read-only-tmpfs=false', '--volume=plants:/data', ...variables];
