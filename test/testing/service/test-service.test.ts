@@ -35,10 +35,7 @@ describe('testService', () => {
   it('skips tests if the server does not respond, and ends', () => {
     const results = resultsOf('useless: no response');
     assert.equal(results.filter(({ failure }) => failure !== undefined).length, 3);
-    assert.match(
-      results[0]?.failure ?? '',
-      /^expected: a complete response within 10 s\nreceived: .* timeout\nrequest : /,
-    );
+    assert.match(results[0]?.failure ?? '', /^expected: a complete response .*\nreceived: .* timeout\nrequest : /);
     assert.equal(results.at(-1)?.skipped, 'The server did not respond to earlier tests.');
   });
 
@@ -48,10 +45,7 @@ describe('testService', () => {
     assert.equal(lines[0], 'expected: the media type application/json');
     assert.match(lines[1] ?? '', /^received: status 404, content-type: text\/html, /);
     assert.match(lines[2] ?? '', /^body {4}: \{"error":40402,/);
-    assert.match(
-      lines[3] ?? '',
-      /^request : curl -i --path-as-is -X DELETE -H "authorization: Bearer \$TOKEN_A" "http/,
-    );
+    assert.match(lines[3] ?? '', /^request : curl .* -X DELETE -H "authorization: Bearer \$TOKEN_A" "http/);
     assert.match(leak[0]?.failure ?? '', /\nbody {4}: The token is \$TOKEN_A\.\n/);
   });
 });
