@@ -25,6 +25,8 @@ async function start(t: HasAfter, maxConnections: number) {
   return { port, accepted, evicted };
 }
 
+type Service = Awaited<ReturnType<typeof start>>;
+
 /** Replaces `performance.now` with a clock that the test sets. */
 function mockClock(t: TestContext): { nowMs: number } {
   const clock = { nowMs: 0 };
@@ -42,11 +44,7 @@ async function finishOne(t: HasAfter, port: number): Promise<RawConnection> {
 }
 
 /** Opens a connection and sends text without reading anything. Waits until the server makes no more progress. */
-async function stall(
-  t: HasAfter,
-  { port, accepted }: Awaited<ReturnType<typeof start>>,
-  text: string,
-): Promise<RawConnection> {
+async function stall(t: HasAfter, { port, accepted }: Service, text: string): Promise<RawConnection> {
   const connection = await RawConnection.open(t, port);
   connection.socket.pause();
   connection.send(text);
