@@ -1,6 +1,6 @@
 import express from 'express';
 import { PlantStore } from 'plant-store';
-import { createRequestListener } from 'plant-store/http';
+import { createRequestListener, drainServer } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
 
 const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -18,3 +18,7 @@ app.get('/', (_request, response) => {
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
   console.log('listening on', server.address());
 });
+const stop = (): void => {
+  void drainServer(server, { graceMs: 8000 }).then(() => store.close());
+};
+process.once('SIGINT', stop).once('SIGTERM', stop);

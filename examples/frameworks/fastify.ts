@@ -3,7 +3,7 @@ import fastify from 'fastify';
 import type { FastifyReply } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlantStore } from 'plant-store';
-import { createRequestListener } from 'plant-store/http';
+import { createRequestListener, drainServer } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
 
 const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -25,3 +25,9 @@ app.use('/garden', (request: IncomingMessage, response: ServerResponse) => plant
 app.get('/', () => 'the app itself');
 
 console.log('listening on', await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) }));
+const stop = (): void => {
+  void drainServer(app.server, { graceMs: 8000 })
+    .then(() => app.close())
+    .then(() => store.close());
+};
+process.once('SIGINT', stop).once('SIGTERM', stop);

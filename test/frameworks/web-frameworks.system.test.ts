@@ -98,7 +98,7 @@ async function checkMount(t: TestContext, file: string, mount: Mount): Promise<v
   await writeFile(join(cwd, 'program.ts'), changed);
   await writeFile(join(cwd, 'route.js'), serveRoute);
   const program = [command, ...(runtime?.slice(1) ?? []), isRoute ? './route.js' : './program.ts'];
-  const { url, stdout, stderr, isRunning } = await startProgram(t, program, cwd);
+  const { url, stdout, stderr, isRunning, stop } = await startProgram(t, program, cwd);
 
   const env = commandEnvironment({ PLANT_STORE_CHECK_TOKENS: 'a b', PLANT_STORE_CHECK_READ_ONLY_TOKEN: 'reader' });
   const args = [...plantStore, 'check', url + prefix, '--reporter', 'tap'];
@@ -114,6 +114,7 @@ async function checkMount(t: TestContext, file: string, mount: Mount): Promise<v
   const list = await fetch(url + path, { headers });
   assert.equal(((await list.json()) as unknown[]).length, 3000);
   assert.ok(isRunning());
+  if (text.includes('drainServer')) assert.equal(await stop(), 0);
   assert.doesNotMatch(stdout() + stderr(), /unhandled|uncaught|failed:|[a-z]Error\b/i);
 }
 
