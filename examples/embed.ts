@@ -1,6 +1,6 @@
 // Uses the store in this process, with an SQLite file and without a server.
-// In a project with Plant Store installed, run `node embed.ts [FILE]`.
-// In a clone of Plant Store, run `npm run build && node examples/embed.ts [FILE]`.
+// In a project with Plant Store installed, run `npx node embed.ts [FILE]`.
+// In a clone of Plant Store, run `npm run build && npx node examples/embed.ts [FILE]`.
 import { PlantStore, PlantStoreError } from 'plant-store';
 import { SqliteStorage } from 'plant-store/sqlite';
 

@@ -1,6 +1,6 @@
 // Mounts the service under a path prefix in an existing node:http app.
-// In a project with Plant Store installed, run `node mount.ts`.
-// In a clone of Plant Store, run `npm run build && node examples/mount.ts`.
+// In a project with Plant Store installed, run `npx node mount.ts`.
+// In a clone of Plant Store, run `npm run build && npx node examples/mount.ts`.
 import { createServer } from 'node:http';
 import { MemoryStorage, PlantStore } from 'plant-store';
 import { createRequestListener, drainServer } from 'plant-store/http';

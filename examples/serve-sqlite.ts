@@ -1,6 +1,6 @@
 // Starts the service with an SQLite file and a custom token check.
-// In a project with Plant Store installed, run `node serve-sqlite.ts [FILE]`.
-// In a clone of Plant Store, run `npm run build && node examples/serve-sqlite.ts [FILE]`.
+// In a project with Plant Store installed, run `npx node serve-sqlite.ts [FILE]`.
+// In a clone of Plant Store, run `npm run build && npx node examples/serve-sqlite.ts [FILE]`.
 import { once } from 'node:events';
 import { PlantStore } from 'plant-store';
 import { createPlantServer, drainServer } from 'plant-store/http';
