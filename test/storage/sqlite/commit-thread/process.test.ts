@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { evalArgs, runProgram, runSuccessfully } from '../../../support/run-program.ts';
-import { sourceUrl, tsx } from '../../../support/sources.ts';
+import { root, sourceUrl, tsx } from '../../../support/sources.ts';
 import { execute, slowSql } from '../../../support/sqlite-file.ts';
 import { createAll } from '../../../support/stored-plants.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -55,4 +55,17 @@ describe('process with a commit thread', () => {
     assert.equal(stdout, 'ERR_ACCESS_DENIED\n');
     assert.deepEqual(await readdir(cwd), ['plants.db']);
   });
+});
+
+it('SqliteStorage needs permission only to read its code, and to read and write the folder of the file', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const code = `
+    import { SqliteStorage } from '${sourceUrl('storage/sqlite/sqlite-storage.ts')}';
+    const storage = new SqliteStorage('plants.db');
+    console.log(await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]));
+    await storage.close();`;
+  await writeFile(join(cwd, 'program.mjs'), code);
+  const folders = [`--allow-fs-read=${root}`, `--allow-fs-read=${cwd}`, `--allow-fs-write=${cwd}`];
+  const stdout = await runSuccessfully(process.execPath, ['--permission', ...folders, 'program.mjs'], { cwd });
+  assert.equal(stdout, '[ true ]\n');
 });
