@@ -43,7 +43,7 @@ export class SqliteStorage implements StorageAdapter {
   /**
    * Opens the file. If the file does not exist, creates it so that only its owner can access it.
    *
-   * @param path the path of the file, or its `file:` URL
+   * @param path the path of the file, or a `file:` URL object
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a
    *   newer version of this package, has a second hard link, or is missing although its WAL or the copy of a restore
    *   exists. The file is left unchanged, unless it is damaged.
