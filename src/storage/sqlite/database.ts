@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { createPrivateFile, damaged, hasWal, refuseOrphanedWal, refuseUnfinishedRestore } from './file.ts';
-import { refuseSecondName, requireFolderOf, unsupported, walOf } from './file.ts';
+import { refuseMountPoint, refuseSecondName, requireFolderOf, unsupported, walOf } from './file.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
@@ -38,6 +38,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   refuseUnfinishedRestore(path);
   createPrivateFile(path);
   refuseSecondName(path);
+  refuseMountPoint(path);
   // Closing a read-write connection checkpoints the WAL, which would change the file of another application.
   if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { PlantStoreError } from '../../core/model/errors.ts';
@@ -57,6 +57,26 @@ export function refuseOrphanedWal(path: string): void {
 export function refuseSecondName(path: string): void {
   if (statSync(path).nlink <= 1) return;
   throw unsupported(path, `has another name (a hard link), such as ${path}.before-restore: remove the other name`);
+}
+
+/**
+ * Throws an error if the file is mounted without its folder, for example into a container. Processes inside and outside
+ * would have different WALs, and the container's WAL would be removed with the container.
+ */
+export function refuseMountPoint(path: string): void {
+  if (!mountPoints().includes(realpathSync(path))) return;
+  throw unsupported(path, 'is mounted without its folder, which must contain the write-ahead log: mount the folder');
+}
+
+/** Returns the mount points, or none if they are unknown. See proc_pid_mountinfo(5). */
+function mountPoints(): string[] {
+  try {
+    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    const unescape = (_: string, octal: string): string => String.fromCharCode(parseInt(octal, 8));
+    return lines.map((line) => (line.split(' ')[4] ?? '').replace(/\\(\d{3})/g, unescape));
+  } catch {
+    return [];
+  }
 }
 
 /** The name of the copy that replaces a file when a backup is restored. */

@@ -28,8 +28,8 @@ const losses = {
     'restore the file from a backup and restart',
   walRemoved: 'lost its write-ahead log (-wal), which was removed while it was open. Restart',
   walChanged:
-    'lost its write-ahead log (-wal), which was replaced or truncated while it was open. The latest plants can be ' +
-    'missing. Restart',
+    'lost its write-ahead log: the file -wal was replaced or truncated while it was open, or the file -shm was ' +
+    'removed. The latest plants can be missing. Restart',
 };
 type Loss = keyof typeof losses;
 
@@ -45,6 +45,9 @@ export class OpenFiles {
   readonly identities: FileIdentities;
   readonly #path: string;
   readonly #walPath: string;
+  readonly #shmPath: string;
+  /** The index of the WAL. If it is removed, the next process creates another one, and overwrites commits. */
+  readonly #shm: FileIdentity | undefined;
   /** The folder of both files, or `undefined` if the path is a symbolic link. */
   readonly #folderPath: string | undefined;
   /** The folder when the files were last compared, if its timestamp shows every later removal or replacement. */
@@ -63,6 +66,8 @@ export class OpenFiles {
     this.database = database;
     this.#walPath = walOf(path);
     this.#folderPath = lstatSync(path).isSymbolicLink() ? undefined : dirname(path);
+    this.#shmPath = this.#walPath.replace(/-wal$/, '-shm');
+    this.#shm = identifyFile(this.#shmPath);
     this.#wal = openSync(this.#walPath, 'r');
     const found = identifyFile(path);
     if (found === undefined) throw new Error(`${path} ${losses.database}.`);
@@ -140,6 +145,7 @@ export class OpenFiles {
     if (!isSameFile(identifyFile(this.#path), this.identities.database)) return 'database';
     const wal = identifyFile(this.#walPath);
     if (wal === undefined) return 'walRemoved';
+    if (!isSameFile(identifyFile(this.#shmPath), this.#shm)) return 'walChanged';
     return isSameFile(wal, this.identities.wal) && this.#acceptSize(Number(wal.size)) ? undefined : 'walChanged';
   }
 

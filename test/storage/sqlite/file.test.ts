@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFile, link, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -36,6 +37,23 @@ describe('file of a SqliteStorage', () => {
     assert.throws(() => new SqliteStorage(path), { code: 'storage_unsupported', message: /hard link/ });
     await rm(`${path}.before-restore`);
     await new SqliteStorage(path).close();
+  });
+
+  it('is refused if it is mounted without its folder', async (t) => {
+    const folder = await temporaryFolder(t);
+    const [path, mounted] = [join(folder, 'plants.db'), join(folder, 'a mount.db')];
+    await createAll(path, plants);
+    await writeFile(mounted, '');
+    if (spawnSync('mount', ['--bind', path, mounted]).status !== 0) {
+      t.skip('this process may not mount');
+      return;
+    }
+    try {
+      assert.throws(() => new SqliteStorage(mounted), { code: 'storage_unsupported', message: /mount the folder/ });
+    } finally {
+      execFileSync('umount', [mounted]);
+    }
+    assert.deepEqual((await readdir(folder)).sort(), ['a mount.db', 'plants.db']);
   });
 
   it('has the application id, and a WAL that each commit syncs and that is checkpointed at 4000 pages', async (t) => {

@@ -15,6 +15,7 @@ const fifty = Array.from({ length: 50 }, (_, n) => n + 1);
 const ways: [what: string, lose: (path: string) => Promise<void>, isSaved: boolean][] = [
   ['is removed', (path) => rm(`${path}-wal`), true],
   ['is removed with its index', (path) => Promise.all([rm(`${path}-wal`), rm(`${path}-shm`)]).then(), true],
+  ['loses its index', (path) => rm(`${path}-shm`), true],
   ['is emptied', (path) => truncate(`${path}-wal`), false],
   ['is truncated', async (path) => truncate(`${path}-wal`, Math.floor((await sizeOf(`${path}-wal`)) / 2)), false],
 ];
