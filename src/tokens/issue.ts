@@ -55,20 +55,18 @@ function changeTokenFile(given: string, change: (records: TokenRecord[]) => Toke
   const path = existsSync(given) ? realpathSync(given) : given;
   const newPath = `${path}.new`;
   const file = createNewFile(newPath);
+  // The new file may have been removed by hand, and another command may then have created its own.
+  const isOurs = (): boolean => lstatSync(newPath, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
   try {
     const changed = change(existsSync(path) ? readTokenFile(path) : []);
-    if (changed === undefined) {
-      rmSync(newPath);
-      return;
-    }
+    if (changed === undefined) return;
     writeFileSync(file, tokenFileText(changed));
     keepOwner(path, file);
     fsyncSync(file);
+    if (!isOurs()) throw new Error(`${newPath} was removed: the tokens file is unchanged. Try again.`);
     renameSync(newPath, path);
-  } catch (error) {
-    rmSync(newPath, { force: true });
-    throw error;
   } finally {
+    if (isOurs()) rmSync(newPath);
     closeSync(file);
   }
   syncFolder(dirname(path));
