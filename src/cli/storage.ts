@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
@@ -40,7 +41,7 @@ function parse(setting: Setting): StorageLocation | undefined {
   const { text } = setting;
   if (text === 'memory') return { kind: 'memory', place: 'memory, until the server stops' };
   if (/^postgres(?:ql)?:\/\//.test(text)) return parseConnectionString(setting);
-  // Some programs take `sqlite:///FILE` for a path in the current folder, others for an absolute path.
+  // `sqlite:///FILE` is refused: some programs read it as a relative path, others as an absolute one.
   const match = /^sqlite:(?!\/\/|:memory:$)([^?]+)(?:\?commitThread=(true|false))?$/s.exec(text);
   if (match?.[1] === undefined) return undefined;
   const file = resolve(match[1]);
@@ -78,15 +79,26 @@ export async function withSource<T>(
 
 async function withFile<T>(file: string, work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>): Promise<T> {
   requireFile(file);
+  // Reports the errors of this file only, because `work` can also throw an error of the target.
+  const describe = (error: unknown): unknown => describeFailure(`${file} cannot be used`, error);
+  let database: DatabaseSync;
   try {
-    const database = openToRead(file);
-    try {
-      return await work(new Reader(database).scan());
-    } finally {
-      database.close();
-    }
+    database = openToRead(file);
   } catch (error) {
-    throw describeFailure(`${file} cannot be used`, error);
+    throw describe(error);
+  }
+  try {
+    return await work(readPlants(new Reader(database), describe));
+  } finally {
+    database.close();
+  }
+}
+
+async function* readPlants(reader: Reader, describe: (error: unknown) => unknown): AsyncGenerator<OwnedPlant[], void> {
+  try {
+    yield* reader.scan();
+  } catch (error) {
+    throw describe(error);
   }
 }
 

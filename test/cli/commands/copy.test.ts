@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callCommand } from '../../support/call-command.ts';
@@ -12,6 +12,19 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const fromTo = ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:b.db'];
 
 describe('plant-store copy', () => {
+  it('names the damaged file if it is the source', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 3000));
+    const file = await open(join(cwd, 'a.db'), 'r+');
+    // The pages that follow the first one of the table are overwritten.
+    await file.write(Buffer.alloc(16_384, 'x'), 0, undefined, 16_384);
+    await file.close();
+    const { code, stderr } = await callCommand(fromTo, { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /a\.db cannot be used: .*malformed/);
+    assert.doesNotMatch(stderr, /b\.db/);
+  });
+
   it('escapes the users in conflicts that it reports, and exits with 1', async (t) => {
     const cwd = await temporaryFolder(t);
     const evil = owned('\n\u009b', { id: -1n, name: 'Fern' });
