@@ -14,7 +14,7 @@ function bearerToken(request: ServiceRequest): string {
   const authorization = request.header('authorization') ?? '';
   const token = bearerCredentials.exec(authorization)?.[1];
   if (token !== undefined) return token;
-  throw new HttpError(/^bearer(?: |$)/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
+  throw new HttpError(/^bearer(?:\s|$)/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
 }
 
 /** Throws `missing_credentials` or `invalid_token`. Any other error is a fault of the application. */
@@ -45,15 +45,17 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 }
 
-/** A misspelled member, such as `scope`, must not grant all scopes. */
+const callerMembers = ['user', 'scopes', 'tokenId'];
+
+/** A misspelled member, such as `scope`, must not grant all scopes. Also checks inherited members. */
 function checkedCaller(caller: unknown): Caller {
   if (caller === null || caller === undefined) throw new HttpError('invalid_token');
   if (typeof caller !== 'object') throw wrongResult(`a ${typeof caller}, not a Caller or null`);
-  const { user, scopes, tokenId, ...others } = caller as Readonly<Record<keyof Caller, unknown>>;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) {
-    throw wrongResult(`a Caller with the unknown member ${unknown}. Its members are user, scopes and tokenId`);
+  for (const name in caller) {
+    if (callerMembers.includes(name)) continue;
+    throw wrongResult(`a Caller with the unknown member ${name}. Its members are ${callerMembers.join(', ')}`);
   }
+  const { user, scopes, tokenId } = caller as Readonly<Record<string, unknown>>;
   const isString = (value: unknown): boolean => typeof value === 'string';
   if (!isUser(user)) throw wrongResult(`an invalid user: ${errorTable.invalid_user.message}`);
   if (tokenId !== undefined && !isString(tokenId)) throw wrongResult('a Caller whose tokenId is not a string');

@@ -39,6 +39,7 @@ describe('authenticate', () => {
     [{ user: 'ada', scopes: ['plants:read', 7] }, /whose scopes are not an array of strings/],
     [{ user: 'ada', tokenId: 7 }, /whose tokenId is not a string/],
     [{ user: 'ada', scope: ['plants:read'] }, /the unknown member scope/],
+    [Object.assign(Object.create({ scope: ['plants:read'] }), { user: 'ada' }), /the unknown member scope/],
   ];
   it('causes a 500 response and a reported TypeError if it returns something other than a Caller', async (t) => {
     let returned: unknown;
