@@ -35,6 +35,7 @@ export async function run(args: string[]): Promise<number> {
   const [backup, previous, copy] = [resolve(given), `${file}.before-restore`, restoringCopyOf(file)];
   requireFile(backup);
   requireFolderOf(file, 'database file');
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${file} is not a file.`);
   if (isSameFile(identifyFile(file), identifyFile(backup))) {
     throw new UsageError('BACKUP must not be the file to replace.');
   }
@@ -84,7 +85,7 @@ function requireUnused(file: string, link: string): void {
   }
 }
 
-/** If root restores the backup, gives the copy to the owner of a file or folder. */
+/** If root restores the backup, gives the copy the owner and group of `from`. */
 function keepOwner(from: string, copy: string): void {
   if (process.getuid?.() !== 0) return;
   // The owner is changed through the descriptor, because another account could replace the path with a link.

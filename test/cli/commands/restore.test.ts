@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chown, copyFile, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { chown, copyFile, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -124,6 +125,19 @@ describe('plant-store restore', () => {
       assert.deepEqual((await readdir(cwd)).sort(), ['backup.db', ...old]);
     });
   }
+
+  it('refuses to replace something that is not a file', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'backup.db'), []);
+    execFileSync('mkfifo', ['pipe'], { cwd });
+    await mkdir(join(cwd, 'folder'));
+    for (const name of ['pipe', 'folder']) {
+      const { code, stderr } = await callCommand(['restore', 'backup.db', '--storage', `sqlite:${name}`], { cwd });
+      assert.equal(code, 1);
+      assert.match(stderr, /is not a file/);
+    }
+    assert.deepEqual((await readdir(cwd)).sort(), ['backup.db', 'folder', 'pipe']);
+  });
 
   it('refuses to replace a file in use and the backup itself', async (t) => {
     const { cwd, create, call } = await startTokenServer(t, []);
