@@ -26,8 +26,13 @@ export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
     );
   }
   const extra = parsed.positionals[maxPositionals];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'.`);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument${shown(extra)}.`);
   return parsed;
+}
+
+/** Quotes a value for a message, after `before`. Omits a value that could contain a secret, such as a URL. */
+export function shown(value: string, before = ''): string {
+  return /^[\w.:,-]{0,20}$/.test(value) ? `${before} '${value}'` : '';
 }
 
 /** Returns the result of `parse`. Turns its error into a UsageError that names `source`, the flag or variable. */

@@ -14,6 +14,12 @@ const misuses: [args: string, keyword: string][] = [
   ['serve --port 65536', '65535'],
   ['serve --port 0x10', "'0x10'"],
   ['serve --log xml', 'pretty'],
+  ['serve --log-level debug', 'error'],
+  // The arguments of a wrong command line can contain a password.
+  ...['serve', 'import', 'serve --port', 'serve --log', 'token create ada --scope'].map((command): [string, string] => [
+    `${command} postgres://ada:sesame@localhost/plants`,
+    'plant-store: ',
+  ]),
   // Node.js would listen on all addresses if the host were empty.
   ...['--port', '--log', '--host', '--tokens'].map((flag): [string, string] => [`serve ${flag}=`, 'empty']),
   ['serve --storage plants.db', 'sqlite:FILE'],

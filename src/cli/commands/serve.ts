@@ -14,7 +14,7 @@ import { checkBasePath } from '../../http/options.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
-import { asUsageError, parseCommandLine, UsageError } from '../command.ts';
+import { asUsageError, parseCommandLine, shown, UsageError } from '../command.ts';
 import { createDocs } from '../docs.ts';
 import { setting, settings } from '../environment.ts';
 import type { Setting, SettingName } from '../environment.ts';
@@ -106,12 +106,12 @@ type Config = ReturnType<typeof parse>;
 
 function parseInteger({ text, source }: Setting, max: number): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
-  throw new UsageError(`${source} must be 0 to ${max}, not '${text}'.`);
+  throw new UsageError(`${source} must be 0 to ${max}${shown(text, ', not')}.`);
 }
 
 function parseWord<Word extends string>({ text, source }: Setting, words: readonly Word[]): Word {
   const word = words.find((known) => known === text);
-  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}, not '${text}'.`);
+  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}${shown(text, ', not')}.`);
   return word;
 }
 

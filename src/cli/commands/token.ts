@@ -8,7 +8,7 @@ import { isUser } from '../../core/model/user.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
 import { readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
-import { parseCommandLine, UsageError } from '../command.ts';
+import { parseCommandLine, shown, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { printable } from '../output/printable.ts';
 
@@ -102,7 +102,7 @@ function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[
 
 function parseScope(text: string): Scope {
   const scope = allScopes.find((known) => known === text);
-  if (scope === undefined) throw new UsageError(`--scope must be ${allScopes.join(' or ')}, not '${text}'.`);
+  if (scope === undefined) throw new UsageError(`--scope must be ${allScopes.join(' or ')}${shown(text, ', not')}.`);
   return scope;
 }
 
@@ -110,7 +110,9 @@ function parseExpiry(text: string): string {
   const [, count = '', unit = ''] = /^([1-9]\d*)([smhdw])$/.exec(text) ?? [];
   const time = new Date(Date.now() + Number(count) * (unitMs[unit] ?? NaN));
   if (Number.isNaN(time.getTime())) {
-    throw new UsageError(`--expires-in must be a number of at least 1 and s, m, h, d or w, as in 30d, not '${text}'.`);
+    throw new UsageError(
+      `--expires-in must be a number of at least 1 and s, m, h, d or w, as in 30d${shown(text, ', not')}.`,
+    );
   }
   return time.toISOString();
 }

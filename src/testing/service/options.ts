@@ -45,6 +45,8 @@ export function checkUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain =
     url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === '';
-  if (!isPlain) throw new TypeError(`The URL must be an address such as https://example.com/garden, not '${text}'`);
+  // The URL may contain a password.
+  const given = text.includes('@') ? '' : `, not '${text}'`;
+  if (!isPlain) throw new TypeError(`The URL must be an address such as https://example.com/garden${given}`);
   return url.href.replace(/\/+$/, '');
 }
