@@ -19,6 +19,13 @@ describe('GET /openapi.json', () => {
 });
 
 describe('openApiDocument', () => {
+  it('describes a Plant without an id, whose tag may be missing but not null', () => {
+    const { components } = openApiDocument() as { components: { schemas: Record<string, object> } };
+    const { properties, required } = components.schemas['Plant'] as { properties: object; required: string[] };
+    assert.deepEqual([Object.keys(properties), required], [['name', 'tag'], ['name']]);
+    assert.partialDeepStrictEqual(properties, { name: { type: 'string' }, tag: { type: 'string' } });
+  });
+
   it('contains the operationId, the parameters and the required scope, if any, of each operation', () => {
     const { paths } = openApiDocument() as { paths: Record<string, Record<string, object>> };
     const parameter = (place: string, format: string) => ({ in: place, schema: { type: 'integer', format } });

@@ -35,6 +35,13 @@ class ListsPrefix extends MapStorage {
   }
 }
 
+/** Looks users up in an object, which inherits members such as `constructor`. */
+class InheritsUsers extends MapStorage {
+  protected override plantsOf(user: string): Plant[] {
+    return user in {} ? [] : super.plantsOf(user);
+  }
+}
+
 /** Throws errors instead of returning a promise that rejects. */
 class ThrowsAtOnce extends MapStorage {
   override list(user: string, range: ListRange): Promise<PlantPage> {
@@ -82,6 +89,7 @@ export const brokenLists: BrokenAdapters = {
   IgnoresLimit: [altersRange(({ after }) => ({ after, limit: Infinity })), cases.list],
   MissesNegativeIds: [altersRange(({ after = -1n, limit }) => ({ after, limit })), cases.random],
   ListsPrefix: [ListsPrefix, cases.users],
+  InheritsUsers: [InheritsUsers, cases.users],
   ReturnsNumber: [altersPage(({ plants, hasMore }) => ({ plants, hasMore: Number(hasMore) })), cases.batch],
   RoundsIds: [altersPlant((plant) => ({ ...plant, id: BigInt(Number(plant.id)) })), cases.ids],
   SortsIdsAsText: [SortsIdsAsText, cases.ids],
