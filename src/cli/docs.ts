@@ -63,7 +63,7 @@ export function createDocs(source: string, basePath: string): (listener: Service
     const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
     const [mediaType, body] = files.get(path) ?? [];
     if (mediaType === undefined || body === undefined) return false;
-    // Browsers do not pipeline requests. Each response that waits for an earlier one would use memory.
+    // Closes the connection of a pipelined request, whose response would use memory while it waits.
     if (response.socket === null) {
       request.socket.destroy();
       return true;

@@ -19,7 +19,7 @@ export interface PageRequest extends ListRange {
   readonly user: string;
 }
 
-/** The key of a method that only this package's adapters have. It is a symbol, so that no other adapter has it too. */
+/** Only this package's adapters have this method. A symbol as the key prevents accidental matches. */
 export const listAsJson: unique symbol = Symbol('listAsJson');
 
 /** An adapter that can build the JSON of pages in its database. */

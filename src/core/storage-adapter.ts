@@ -15,7 +15,7 @@ export interface DeleteWrite {
   readonly id: PlantId;
 }
 
-/** A write that creates or deletes one plant. */
+/** One item of the batch for `commit`. */
 export type Write = CreateWrite | DeleteWrite;
 
 export function idOf(write: Write): PlantId {
@@ -38,7 +38,7 @@ export interface PlantPage {
   readonly hasMore: boolean;
 }
 
-/** A plant and its user. */
+/** A plant that `scan` reads. */
 export interface OwnedPlant {
   readonly user: string;
   readonly plant: Plant;

@@ -26,7 +26,7 @@ export type Pages = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>;
 export interface Result {
   readonly status: number;
   readonly headers?: HeaderList;
-  /** The JSON body. The pages of a long list are read while they are sent. */
+  /** The JSON body. A long list is read page by page while it is sent. */
   readonly body?: string | Uint8Array<ArrayBuffer> | Pages | undefined;
   readonly code?: ErrorCode;
 }

@@ -28,7 +28,7 @@ export function readTokenFile(path: string): TokenRecord[] {
 }
 
 export function isReadFailure({ cause }: Error): boolean {
-  // In Jest, errors of Node.js are not instances of `Error`.
+  // In Jest, errors from Node.js are not instances of `Error`.
   return typeof cause === 'object' && cause !== null && 'errno' in cause;
 }
 

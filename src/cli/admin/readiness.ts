@@ -41,9 +41,8 @@ export class Readiness {
     try {
       await this.#storage.list('any user', { after: undefined, limit: 1 });
       // This commit changes nothing, because the user '' never has plants. The contract excludes this user, but the
-      // adapters of this package accept it. Unlike a read, the commit fails on a read-only file, on a standby server,
-      // and without write permission. It does not pass through the store, which can have a commit of its own in flight,
-      // but no other commit of a check is in flight.
+      // adapters of this package accept it. Unlike `list`, it fails on a read-only file and without write permission.
+      // It bypasses the store, so it can overlap a commit of the store, but not another check.
       await this.#storage.commit([{ kind: 'delete', user: '', id: 0n }]);
     } catch (error) {
       failure = asStorageError(error);

@@ -26,7 +26,7 @@ export class NodeRequest implements ServiceRequest {
   }
 
   header(name: string): string | undefined {
-    // node:http keeps only the first value of a repeated `Authorization` header.
+    // Not a valid token. node:http keeps only the first value of a repeated header.
     if (name === 'authorization' && countHeader(this.#message, name) > 1) return 'Bearer repeated,';
     const value: unknown = this.#message.headers[name];
     if (Array.isArray(value)) return value.join(', ');

@@ -18,7 +18,7 @@ const unpreparedStates: ReadonlySet<string | undefined> = new Set(['26000', '42P
 
 const sizeIntervalMs = 1000;
 
-/** The size at which a table, with about 2,500 plants, is so large that PostgreSQL always plans to use the index. */
+/** From this table size on (about 2,500 plants), PostgreSQL always plans to use the index. */
 const largeTableBytes = 262_144;
 
 /**

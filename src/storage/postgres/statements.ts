@@ -49,8 +49,8 @@ const requirePrimary = `(CASE WHEN pg_is_in_recovery()
 const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 
 /**
- * Reads one row more than the limit. The planner assumes that `LIMIT $n` returns a tenth of its input, and a high
- * estimate makes it plan each execution again. Nested limits lower the estimate to 1001 rows, then 100, then 10.
+ * Reads one row more than the limit. A generic plan expects `LIMIT $n` to return a tenth of its input. If its cost is
+ * high, each execution is planned again. Nested limits lower the estimate to 1001 rows, then 100, then 10.
  */
 function limited(query: string, limit: string): string {
   const bounded = `SELECT * FROM (${query} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;

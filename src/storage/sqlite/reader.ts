@@ -6,7 +6,7 @@ import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
 
 /**
- * The JSON of 1000 short plants fits in a page, unless many characters must be escaped. SQLite evaluates this condition
+ * An SQL condition: 1000 plants that meet it fit in a page, unless many characters must be escaped. SQLite evaluates it
  * without reading the text.
  */
 const isShort = `octet_length(name) + ifnull(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})
@@ -20,9 +20,9 @@ const beforeAll = -Infinity;
 const ofUser = 'FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT';
 
 /**
- * 0 if one of the first 32 plants is not short, because the page is then read as rows. Without this check, a page of
- * 1000 plants with names of 26 KB would take eight times as long. `LIMIT ?` without `+ 0` would recompile the statement
- * for each execution, which takes a fifth of a list request's CPU time.
+ * 0 if the limit exceeds 32 and one of the first 32 plants is not short: the page is then read as rows. Otherwise, 1000
+ * plants with names of 26 KB would take eight times as long. Without `+ 0`, SQLite would recompile the statement for
+ * each execution, which takes a fifth of a list request's CPU time.
  */
 const limitIfShort = `
   CASE WHEN ? > 32 AND EXISTS (SELECT 1 FROM (SELECT ${isShort} AS short ${ofUser} 32) WHERE NOT short)

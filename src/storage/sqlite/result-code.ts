@@ -11,7 +11,7 @@ const resultCode = {
 
 /** The primary result code is the low byte of `errcode`: https://www.sqlite.org/rescode.html#pve */
 export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
-  // In Jest, errors of Node.js are not instances of `Error`.
+  // In Jest, errors from Node.js are not instances of `Error`.
   const { errcode } = (error ?? {}) as { errcode?: unknown };
   return (Number(errcode) & 0xff) === resultCode[name];
 }

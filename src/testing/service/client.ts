@@ -50,7 +50,7 @@ export class User {
     return this.#send({ method, target, headers: Object.fromEntries(given), body });
   }
 
-  /** Sends POST /plants. Records `ids`, with which the server might create plants, even by mistake. */
+  /** Sends POST /plants. Records `ids`, because even a faulty server might create these plants. */
   post(body: TestRequest['body'], ...ids: readonly bigint[]): Promise<Exchange> {
     this.track(...ids);
     return this.send('POST /plants', { body });

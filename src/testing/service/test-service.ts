@@ -17,7 +17,7 @@ import { checkOptions, checkUrl } from './options.ts';
 import type { ServerContext, ServiceTestOptions } from './options.ts';
 import { preflight } from './preflight.ts';
 
-/** The tests of each part of the interface. */
+/** The keys are the titles of the suites. */
 const parts: Readonly<Record<string, Checks>> = {
   'Create Plant': createChecks,
   'Get Plants': listChecks,

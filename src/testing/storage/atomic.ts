@@ -36,7 +36,7 @@ async function expectOneStateDuring(
     if (state !== undefined && others.length === 0) {
       for (const storage of storages) await expectScan(storage, state, rule);
     }
-    // The first lists follow each other in microtasks. A slow commit gets more time.
+    // The first lists run without pauses. Later pauses give a slow commit more time.
     if (turn > 50) await sleep(5);
   }
   await settled;

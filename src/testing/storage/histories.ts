@@ -43,7 +43,7 @@ async function callRandomly(
   const location = await session.createLocation();
   const plants = new Map<string, OwnedPlant>();
   let storages: readonly StorageAdapter[] = await session.openAll(location);
-  // The storage fails when it creates an absent plant, or when it deletes a plant that exists.
+  // The write that must fail: a create of an absent plant, or a delete of a stored one.
   const failing = random(2) === 0 ? create('ada', 50n, name) : remove('ada', 50n);
   let canFail = options.makeWriteFail !== undefined;
   const first = failing.kind === 'delete' ? [create('ada', 50n, name)] : [];

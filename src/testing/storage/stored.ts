@@ -73,7 +73,7 @@ function inOrder(plants: readonly OwnedPlant[]): OwnedPlant[] {
   );
 }
 
-/** Checks that a batch with a write at which the storage fails is rejected. */
+/** Checks that `commit` rejects a batch that contains a failing write. */
 export async function expectRejection(storage: StorageAdapter, batch: readonly Write[]): Promise<void> {
   const rule = 'commit must reject if the storage fails at a write, or if a write cannot be read.';
   await assert.rejects(storage.commit(batch), `${rule} If it should have failed, check makeWriteFail.`);
