@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { createFetchService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
@@ -50,6 +52,19 @@ describe('the stream of a long list', () => {
       assert.equal(reads.count, count);
     }
     await reader.cancel();
+  });
+
+  it('returns its permit if the signal is aborted after the server has dropped the response', async (t) => {
+    setFlagsFromString('--expose_gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const { service } = await createCounting(t);
+    const client = new AbortController();
+    assert.equal((await service.send(newList('/plants', { signal: client.signal }))).status, 200);
+    await someTurns();
+    collectGarbage();
+    client.abort();
+    await someTurns();
+    assert.equal((await service.send(newList('/plants?limit=1'))).status, 200);
   });
 
   for (const [when, abortedRead] of [
