@@ -1,23 +1,16 @@
 import type { BigIntStats } from 'node:fs';
-import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { identifyFile, isSameFile, walOf } from './file.ts';
 import type { FileIdentity } from './file.ts';
+import { WalFile } from './wal-file.ts';
 
 export interface FileIdentities {
   readonly database: FileIdentity;
   readonly wal: FileIdentity;
 }
-
-/** https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
-const headerBytes = 32;
-/** A WAL begins with this number or the next one. */
-const walMagic = 0x377f0682;
-const frameHeaderBytes = 24;
-/** The maximum number of new frames that are followed with reads. For more frames, one stat is faster. */
-const maxFollowedFrames = 8;
 
 /** Two changes to a folder within this time can have the same timestamp. */
 const timestampResolutionMs = 2000;
@@ -36,9 +29,6 @@ type Loss = keyof typeof losses;
 /**
  * A database connection, its database file and its write-ahead log (WAL). If another program removes or replaces one of
  * these files, or truncates the WAL, SQLite continues to commit, and the commits are lost when the process ends.
- *
- * SQLite itself changes the WAL in three ways: a commit appends frames, a commit after a checkpoint restarts the WAL
- * with a new header, and some checkpoints truncate it to zero bytes. Every other change is a loss.
  */
 export class OpenFiles {
   readonly database: DatabaseSync;
@@ -53,12 +43,7 @@ export class OpenFiles {
   /** The folder when the files were last compared, if its timestamp shows every later removal or replacement. */
   #folder: BigIntStats | undefined;
   #loss: Loss | undefined;
-  /** Closing this descriptor releases no lock, because SQLite does not lock the WAL. */
-  readonly #wal: number;
-  /** The size of the WAL at the latest check. While the header stays the same, the WAL only grows. */
-  #size = 0;
-  readonly #header: Buffer = Buffer.alloc(headerBytes);
-  readonly #newHeader: Buffer = Buffer.alloc(headerBytes);
+  readonly #wal: WalFile;
 
   /** Create this object immediately after the connection has opened the files. */
   constructor(path: string, database: DatabaseSync) {
@@ -68,16 +53,15 @@ export class OpenFiles {
     this.#folderPath = lstatSync(path).isSymbolicLink() ? undefined : dirname(path);
     this.#shmPath = this.#walPath.replace(/-wal$/, '-shm');
     this.#shm = identifyFile(this.#shmPath);
-    this.#wal = openSync(this.#walPath, 'r');
     const found = identifyFile(path);
     if (found === undefined) throw new Error(`${path} ${losses.database}.`);
-    const wal = fstatSync(this.#wal, { bigint: true });
-    this.identities = { database: { dev: found.dev, ino: found.ino }, wal: { dev: wal.dev, ino: wal.ino } };
+    this.#wal = new WalFile(this.#walPath, () => this.#checkpoint());
+    this.identities = { database: { dev: found.dev, ino: found.ino }, wal: this.#wal.identity };
   }
 
   /** Throws an error if the WAL has been truncated: a commit and a checkpoint would fill the gap with zeros. */
   checkBeforeCommit(): void {
-    const isShorter = this.#size > 0 && readSync(this.#wal, this.#newHeader, 0, 1, this.#size - 1) === 0;
+    const isShorter = this.#wal.isShorter();
     if (isShorter) this.#folder = undefined;
     if (isShorter || this.#loss !== undefined) this.checkAfterCommit();
   }
@@ -110,7 +94,7 @@ export class OpenFiles {
     } catch {
       // The files must be closed even if nothing at the path can be read.
     }
-    closeSync(this.#wal);
+    this.#wal.close();
     this.database.close();
     reader?.close();
   }
@@ -118,27 +102,11 @@ export class OpenFiles {
   #findLoss(): Loss | undefined {
     const folder = this.#folderPath === undefined ? undefined : identifyFile(this.#folderPath);
     const isUnchanged = isSameFile(folder, this.#folder) && folder?.ctimeNs === this.#folder?.ctimeNs;
-    if (this.#folder !== undefined && isUnchanged && this.#followGrowth()) return undefined;
+    if (this.#folder !== undefined && isUnchanged && this.#wal.followGrowth()) return undefined;
     const loss = this.#compareFiles();
     const isSettled = folder !== undefined && Date.now() - Number(folder.ctimeMs) > timestampResolutionMs;
     this.#folder = loss === undefined && isSettled ? folder : undefined;
     return loss;
-  }
-
-  /**
-   * Adds the frames that were appended to `#size`. Returns `false` if the header has changed, or if there are too many
-   * new frames. Uses reads, because on Linux 6.13 and later, the stat of a file makes the next write to it slower: a
-   * commit of one plant would use 30% more CPU time.
-   */
-  #followGrowth(): boolean {
-    this.#readHeader(this.#newHeader);
-    if (this.#size === 0 || !this.#newHeader.equals(this.#header)) return false;
-    const frameBytes = frameHeaderBytes + this.#header.readUInt32BE(8);
-    for (let frames = 0; frames < maxFollowedFrames; frames++) {
-      if (readSync(this.#wal, this.#newHeader, 0, 1, this.#size + frameBytes - 1) === 0) return true;
-      this.#size += frameBytes;
-    }
-    return false;
   }
 
   #compareFiles(): Loss | undefined {
@@ -146,40 +114,7 @@ export class OpenFiles {
     const wal = identifyFile(this.#walPath);
     if (wal === undefined) return 'walRemoved';
     if (!isSameFile(identifyFile(this.#shmPath), this.#shm)) return 'walChanged';
-    return isSameFile(wal, this.identities.wal) && this.#acceptSize(Number(wal.size)) ? undefined : 'walChanged';
-  }
-
-  #acceptSize(size: number): boolean {
-    this.#readHeader(this.#newHeader);
-    if (this.#size === 0 || size < this.#size || !this.#newHeader.equals(this.#header)) return this.#acceptRestart();
-    this.#size = size;
-    return true;
-  }
-
-  #acceptRestart(): boolean {
-    const header = Buffer.alloc(headerBytes);
-    let size: number;
-    do {
-      this.#readHeader(header);
-      size = fstatSync(this.#wal).size;
-      this.#readHeader(this.#newHeader);
-    } while (!this.#newHeader.equals(header));
-
-    if (size === 0) {
-      // If SQLite counts pages in a WAL that is still empty, another program has truncated it. If the WAL is no longer
-      // empty, another process has committed in the meantime.
-      if (this.#size > 0 && this.#checkpoint() && fstatSync(this.#wal).size === 0) return false;
-    } else {
-      const hasMagic = header.readUInt32BE() >>> 1 === walMagic >>> 1;
-      if (!hasMagic || (size < this.#size && header.equals(this.#header))) return false;
-    }
-    this.#size = size;
-    header.copy(this.#header);
-    return true;
-  }
-
-  #readHeader(header: Buffer): void {
-    if (readSync(this.#wal, header, 0, headerBytes, 0) < headerBytes) header.fill(0);
+    return isSameFile(wal, this.identities.wal) && this.#wal.acceptSize(Number(wal.size)) ? undefined : 'walChanged';
   }
 
   /** Checkpoints the WAL as far as possible. Returns whether it contains pages according to SQLite. */
