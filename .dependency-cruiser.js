@@ -13,7 +13,7 @@ const rooms = {
   node: ['^src/http/node/', 'http'],
   fetch: ['^src/http/fetch/', 'http'],
   http: ['^src/http/[^/]+\\.ts$', 'core'],
-  tokens: ['^src/tokens/', 'sqlite'],
+  tokens: ['^src/tokens/', 'core'],
   memory: ['^src/storage/memory/', 'core'],
   sqlite: ['^src/storage/sqlite/', 'core'],
   postgres: ['^src/storage/postgres/', 'core'],

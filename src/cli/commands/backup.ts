@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { requireFolderOf } from '../../core/folder.ts';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
-import { requireFolderOf } from '../../storage/sqlite/file.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { syncFolder } from '../../core/folder.ts';
 import { openToRead } from './database.ts';
-import { damaged, syncFolder } from './file.ts';
+import { damaged } from './file.ts';
 
 /** Database pages of 4096 bytes. */
 const pagesPerStep = 256;
