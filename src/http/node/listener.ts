@@ -51,6 +51,8 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
 
   return (message, response, next) => {
     if (next !== undefined && !service.hasRoute(message.url ?? '/')) next();
+    // A middleware, such as a timeout, may have sent the response.
+    else if (response.writableEnded) return;
     else if (response.socket === null) waitForTurn(message, response);
     else void respond(service, message, response);
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer, get } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 import express from 'express';
 import { listenUrl } from '../../support/listen.ts';
@@ -42,6 +43,27 @@ describe('createRequestListener in an Express app', () => {
     assert.match(String(faults[0]), /mount it before any body parser/);
     const list = await fetch(`${url}/garden/plants`, { headers: { authorization } });
     assert.deepEqual(await list.json(), [], 'the plant was not created, and requests without a body still work');
+  });
+
+  it('ignores a request whose response was sent by an earlier middleware, and keeps the connection', async (t) => {
+    const { listener, faults } = createListener(t);
+    const app = express().use((_, response, next) => {
+      response.end('too late', () => setImmediate(next));
+    });
+    const url = await serve(t, app.use(listener));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => {
+      agent.destroy();
+    });
+    const ports = new Set<number | undefined>();
+    for (let n = 0; n < 40; n++) {
+      const request = get(`${url}/plants`, { agent, headers: { authorization } });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      ports.add(response.socket.localPort);
+      await response.resume().toArray();
+    }
+    assert.equal(ports.size, 1);
+    assert.deepEqual(faults, []);
   });
 
   it('passes requests for unknown paths, with their bodies, to the next middleware', async (t) => {
