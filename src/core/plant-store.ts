@@ -199,7 +199,8 @@ export class PlantStore {
   async #commit(writes: Write[]): Promise<boolean[]> {
     try {
       const outcomes: unknown = await this.#storage.commit(writes);
-      if (Array.isArray(outcomes) && outcomes.length === writes.length) return outcomes as boolean[];
+      const isBoolean = (outcome: unknown): outcome is boolean => typeof outcome === 'boolean';
+      if (Array.isArray(outcomes) && outcomes.length === writes.length && outcomes.every(isBoolean)) return outcomes;
       throw new TypeError('commit of the storage adapter must return one boolean for each write');
     } catch (error) {
       throw asStorageError(error);

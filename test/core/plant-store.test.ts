@@ -176,7 +176,7 @@ describe('PlantStore', () => {
   });
 
   it('rejects with storage_unavailable if the adapter does not return one outcome for each write', async () => {
-    for (const outcomes of [undefined, null, 'true', {}, [], [true, true]]) {
+    for (const outcomes of [undefined, null, 'true', {}, [], [1], [true, true]]) {
       const store = newStore(Object.assign(new MemoryStorage(), { commit: () => Promise.resolve(outcomes) }));
       await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
     }
