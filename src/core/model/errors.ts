@@ -16,12 +16,12 @@ export const errorTable = {
     message: 'Send Content-Type: application/json, in UTF-8 and without a Content-Encoding.',
   },
   body_too_large: { status: 400, number: 40008, message: 'The body is too large.' },
+  malformed_request: { status: 400, number: 40009, message: 'The request is not well-formed HTTP.' },
   invalid_user: {
     status: 400,
     number: 40010,
     message: 'user must be a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates.',
   },
-  malformed_request: { status: 400, number: 40009, message: 'The request is not well-formed HTTP.' },
   missing_credentials: { status: 401, number: 40101, message: 'An "Authorization: Bearer" header is required.' },
   invalid_token: { status: 401, number: 40102, message: 'The bearer token is malformed, unknown, expired or revoked.' },
   insufficient_scope: { status: 403, number: 40300, message: 'The token lacks the scope this operation needs.' },
