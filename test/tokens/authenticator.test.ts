@@ -120,8 +120,10 @@ describe('createTokenFileAuthenticator', () => {
     for (const mode of [0o640, 0o604]) {
       const { path, token, userOf, problems, advance } = await authenticateAda(t);
       await chmod(path, mode);
-      advance(1001);
-      assert.equal(userOf(token), 'ada');
+      for (let n = 0; n < 2; n++) {
+        advance(1001);
+        assert.equal(userOf(token), 'ada');
+      }
       assert.equal(problems.length, 1);
       assert.match(problems[0] ?? '', /chmod 600/);
       const { mock } = t.mock.method(console, 'error', () => undefined);

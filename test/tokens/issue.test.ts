@@ -97,14 +97,25 @@ describe('issueToken', () => {
     assert.equal(await readFile(`${path}.new`, 'utf8'), 'half');
   });
 
+  it('throws if the tokens file is invalid or cannot be created, and leaves no unfinished file', async (t) => {
+    const path = await newPath(t);
+    await writeFile(path, '{');
+    assert.throws(() => issueToken(path, { user: 'ada' }), /not JSON/);
+    assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
+    assert.throws(() => issueToken(`${path}${'x'.repeat(300)}`, { user: 'ada' }), { code: 'ENAMETOOLONG' });
+  });
+
   const skip = process.getuid?.() === 0 ? false : 'only root can give a file away';
   it('does not change the owner of the file', { skip }, async (t) => {
     const path = await newPath(t);
     issueToken(path, { user: 'ada' });
-    await chown(path, 65_534, 65_534);
-    issueToken(path, { user: 'bob' });
-    const { uid, gid } = await stat(path);
-    assert.deepEqual([uid, gid, await permissions(path)], [65_534, 65_534, '600']);
+    for (const owner of [0, 65_534]) {
+      const group = 65_534 - owner;
+      await chown(path, owner, group);
+      issueToken(path, { user: 'bob' });
+      const { uid, gid } = await stat(path);
+      assert.deepEqual([uid, gid, await permissions(path)], [owner, group, '600']);
+    }
   });
 
   it(
@@ -148,7 +159,7 @@ describe('revokeToken', () => {
     assert.deepEqual(readTokenFile(path), [second.record]);
   });
 
-  it('returns undefined for an unknown token, and does not write the file', async (t) => {
+  it('returns undefined for an unknown token without writing the file, and throws if there is no file', async (t) => {
     const path = await newPath(t);
     const { record } = issueToken(path, { user: 'ada' });
     const { ino } = await stat(path);
@@ -157,5 +168,6 @@ describe('revokeToken', () => {
     }
     assert.equal((await stat(path)).ino, ino);
     assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
+    assert.throws(() => revokeToken(`${path}.none`, record.id), /no tokens file/);
   });
 });

@@ -15,13 +15,13 @@ const fileOf = (...tokens: unknown[]): string => JSON.stringify({ version: 1, to
 const invalidFields: Readonly<Record<string, unknown[]>> = {
   id: [1],
   user: [undefined, '', 'a\0'],
-  sha256: [1, sha256.toUpperCase(), sha256.slice(1), `${sha256}0`],
+  sha256: [1, [sha256], sha256.toUpperCase(), sha256.slice(1), `${sha256}0`],
   scopes: ['plants:read', ['plants:read', 'plants:admin']],
   createdAt: [undefined, 7, 'yesterday', '2026-01-01'],
   // Date.parse accepts some of these times.
   expiresAt: [
     ...[null, 'never', 'never 2099', '2099', '2099-01-01', '2099-13-01T00:00:00Z'],
-    ...['2099-01-01T00:00:00Z (never)', ' 2099-01-01T00:00:00Z'],
+    ...['2099-01-01T00:00:00Z (never)', '(2000-01-01T00:00Z) 2099', ['2099-01-01T00:00:00Z']],
   ],
   // Without the right name, the field would have no effect, and the token all scopes for ever.
   scope: [['plants:read']],
@@ -44,7 +44,7 @@ describe('readTokenFile', () => {
     const path = join(await temporaryFolder(t), 'tokens.json');
     const records = [
       record,
-      { ...record, sha256: '01'.repeat(32), user: 'Ada Lovelace 🌱' },
+      { ...record, sha256: '01'.repeat(32), user: 'Ada Lovelace 🌱', expiresAt: '2027-01-01T00:00' },
       { ...record, sha256: '02'.repeat(32), scopes: [], expiresAt: '2027-01-01T00:00:00Z' },
       { ...record, sha256: '04'.repeat(32), expiresAt: '+029405-01-01T00:00:00.000+02:00' },
       { ...record, sha256: '03'.repeat(32), scopes: ['plants:read', 'plants:write'] as const },
@@ -84,7 +84,7 @@ describe('readTokenFile', () => {
 it('isReadFailure recognizes an error of Node.js, even from another VM context', () => {
   const cause: unknown = runInNewContext(`Object.assign(new Error('EIO'), { errno: -5 })`);
   assert.equal(isReadFailure(new Error('unreadable', { cause })), true);
-  for (const other of [new Error('invalid'), undefined, 'text']) {
+  for (const other of [new Error('invalid'), undefined, null, 'text']) {
     assert.equal(isReadFailure(new Error('invalid', { cause: other })), false);
   }
 });
