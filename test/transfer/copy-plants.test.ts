@@ -27,6 +27,7 @@ describe('copyPlants', () => {
     const onProgress = (progress: CopyCounts): unknown => reported.push(progress);
     const counts = await copyPlants(from, to, { onProgress, onConflict: undefined });
     assert.deepEqual(counts, { added: plants.length, present: 0, conflicts: 0 });
+    assert.deepEqual(await copyPlants(from, to), { added: 0, present: plants.length, conflicts: 0 });
     assert.deepEqual(new Set(await scanAll(to)), new Set(plants));
     assert.ok(reported.length >= 3);
     assert.deepEqual(reported.at(-1), counts);
