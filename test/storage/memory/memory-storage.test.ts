@@ -1,7 +1,10 @@
-import { describe } from 'node:test';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
 import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
 import { testPageSize } from '../../support/page-size.ts';
+import { rowOfPlants } from '../../support/stored-plants.ts';
+import { createEach } from '../../support/writes.ts';
 
 // `makeWriteFail` is omitted, because a MemoryStorage reads the whole batch before it changes anything, and nothing can
 // fail afterward.
@@ -12,4 +15,13 @@ testStorageAdapter('MemoryStorage', {
 
 describe('page of a MemoryStorage', () => {
   testPageSize(async () => new MemoryStorage());
+});
+
+it('scan of a MemoryStorage reads each page on demand, so it fails if the storage is closed meanwhile', async () => {
+  const storage = new MemoryStorage();
+  await storage.commit(createEach(rowOfPlants('ada', 2500)));
+  const pages = storage.scan()[Symbol.asyncIterator]();
+  await pages.next();
+  await storage.close();
+  await assert.rejects(pages.next(), { code: 'closed' });
 });
