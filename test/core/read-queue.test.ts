@@ -106,6 +106,19 @@ describe('concurrent lists', () => {
     assert.deepEqual(settled, ['ada 1000', 'bob 1000', 'eve 20', 'ada 1000', 'bob 1000', 'ada 1000']);
   });
 
+  it('are read in at most four batches at a time, and all settle without another request', async () => {
+    const { storage, store } = await open(uncached);
+    const release = storage.hold();
+    const lists = Array.from({ length: 6 }, () => store.listPageJson('ada', { limit: 1000 }));
+    for (let n = 0; n < 10; n++) await iteration();
+    assert.equal(storage.batches.length, 4);
+    for (let n = 0; n < 10; n++) {
+      release();
+      await iteration();
+    }
+    assert.ok((await Promise.all(lists)).every(({ count }) => count === 1000));
+  });
+
   it('are rejected only if their batch fails, however many batches have failed before', async () => {
     const { storage, store } = await open(uncached);
     storage.afterRead = async ([first]) => {
