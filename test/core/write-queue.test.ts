@@ -158,6 +158,7 @@ describe('concurrent writes', { timeout: 20_000 }, () => {
         storage.commit = async (batch) => {
           assert.equal(running++, 0);
           assert.equal(new Set(batch.map(idOf)).size, batch.length);
+          assert.ok(batch.every(({ kind }) => ['create', 'delete'].includes(kind)));
           await iteration();
           running--;
           return commit(batch);
