@@ -4,9 +4,9 @@ import { requireFolderOf } from '../core/folder.ts';
 import { issueToken } from '../tokens/issue.ts';
 
 /**
- * Prepares the first token, for the user `me`, which the server issues if there is no tokens file. The returned function
- * issues the token, and returns a message with a command that calls the server at `url`. The token is written to a new
- * file, because the output of a server is often saved in a log.
+ * Prepares the first token, which belongs to the user `me`. The returned function issues the token, and returns a
+ * message with a command that calls the server at `url`. The token is written to a new file, because the output of a
+ * server is often saved in a log.
  *
  * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
  */

@@ -47,7 +47,10 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 
 const callerMembers = ['user', 'scopes', 'tokenId'];
 
-/** A misspelled member, such as `scope`, must not grant all scopes. Also checks inherited members, but not getters of a class. */
+/**
+ * A misspelled member, such as `scope`, must not grant all scopes. Inherited members are also checked, but not the
+ * getters of a class.
+ */
 function checkedCaller(caller: unknown): Caller {
   if (caller === null || caller === undefined) throw new HttpError('invalid_token');
   if (typeof caller !== 'object') throw wrongResult(`a ${typeof caller}, not a Caller or null`);

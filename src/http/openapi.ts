@@ -12,8 +12,8 @@ const id = {
   type: 'integer',
   format: 'int64',
   description:
-    'Identification number of the plant. The client chooses it and must store it, because no response contains it. To ' +
-    'send ids over 2^53 exactly, use a 64-bit integer type.',
+    'Identification number of the plant. The client chooses it and must store it, because no response body contains ' +
+    'it. To send ids over 2^53 exactly, use a 64-bit integer type.',
 };
 const name = { ...string, description: 'The name of the plant' };
 const tag = { ...string, description: 'Tag that specifies the type of the plant' };
