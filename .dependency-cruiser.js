@@ -7,18 +7,20 @@ const adapters = ['memory', 'sqlite', 'postgres'];
 const rooms = {
   entries: ['^src/[^/]+\\.ts$', 'serverSuite', 'adapterSuite', 'transfer', 'node', 'fetch', 'tokens', ...adapters],
   cli: ['^src/cli/', 'serverSuite', 'transfer', 'node', 'tokens', ...adapters],
-  serverSuite: ['^src/testing/service/', 'model'],
+  serverSuite: ['^src/testing/service/', 'model', 'application'],
   adapterSuite: ['^src/testing/storage/', 'core'],
   transfer: ['^src/transfer/', 'core'],
   node: ['^src/http/node/', 'http'],
   fetch: ['^src/http/fetch/', 'http'],
   http: ['^src/http/[^/]+\\.ts$', 'core'],
-  tokens: ['^src/tokens/', 'core'],
+  tokens: ['^src/tokens/', 'core', 'files'],
   memory: ['^src/storage/memory/', 'core'],
-  sqlite: ['^src/storage/sqlite/', 'core'],
+  sqlite: ['^src/storage/sqlite/', 'core', 'files'],
   postgres: ['^src/storage/postgres/', 'core'],
-  core: ['^src/core/[^/]+\\.ts$', 'model'],
+  core: ['^src/core/[^/]+\\.ts$', 'model', 'application'],
   model: ['^src/core/model/'],
+  application: ['^src/application/'],
+  files: ['^src/files/', 'model'],
 };
 
 /** Returns the patterns of a room and of all rooms below it. */
@@ -34,7 +36,7 @@ export default {
     {
       name: 'fetch-without-node-http',
       severity: 'error',
-      from: { path: '^src/(http/[^/]+|http/fetch/.+|core/.+)\\.ts$' },
+      from: { path: '^src/(http/[^/]+|http/fetch/.+|core/.+|application/.+)\\.ts$' },
       to: { path: '^(node:)?http$', dependencyTypesNot: ['type-only'] },
     },
     ...Object.entries(rooms).map(([name, [path]]) => ({

@@ -1,16 +1,8 @@
-import { errorTable } from './src/core/model/errors.ts';
-
-/** The rows of the error table are data and need no comments. */
-const errorRows = Object.entries(errorTable).flatMap(([code, row]) => [
-  `plant-store.errorTable.__type.${code}`,
-  ...Object.keys(row).map((field) => `plant-store.errorTable.__type.${code}.__type.${field}`),
-]);
-
 /** The names of these members say everything. */
 const selfExplanatory = [
   ...['CreateWrite.kind', 'CreateWrite.user', 'CreateWrite.plant', 'DeleteWrite.kind', 'DeleteWrite.user'],
   ...['DeleteWrite.id', 'OwnedPlant.user', 'OwnedPlant.plant'],
-].map((name) => `plant-store/adapter.${name}`);
+].map((name) => `plant-store.${name}`);
 
 /** @type {import('typedoc').TypeDocOptions} */
 export default {
@@ -41,5 +33,5 @@ export default {
     'TypeAlias',
     'Variable',
   ],
-  intentionallyNotDocumented: [...errorRows, ...selfExplanatory, 'plant-store/fetch.FailedRequest.method'],
+  intentionallyNotDocumented: [...selfExplanatory, 'plant-store/fetch.FailedRequest.method'],
 };

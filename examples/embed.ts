@@ -1,7 +1,7 @@
 // Uses the store in this process, with an SQLite file and without a server.
 // In a project with Plant Store installed, run `npx node embed.ts [FILE]`.
 // In a clone of Plant Store, run `npm run build && npx node examples/embed.ts [FILE]`.
-import { PlantStore, PlantStoreError } from 'plant-store';
+import { isPlantStoreError, PlantStore } from 'plant-store';
 import { SqliteStorage } from 'plant-store/sqlite';
 
 const store = new PlantStore({ storage: new SqliteStorage(process.argv[2] ?? 'plants.db') });
@@ -10,7 +10,7 @@ try {
   await store.createPlant('ada', { id: 9007199254740993n, name: 'Fern', tag: 'indoor' });
 } catch (error) {
   // On the second run, the file already contains the plant.
-  if (!(error instanceof PlantStoreError && error.code === 'id_taken')) throw error;
+  if (!isPlantStoreError(error) || error.code !== 'id_taken') throw error;
 }
 
 // Memory use does not depend on the number of plants.

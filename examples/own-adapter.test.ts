@@ -4,4 +4,4 @@
 import { testStorageAdapter } from 'plant-store/testing';
 import { MapStorage } from './own-adapter.ts';
 
-testStorageAdapter('MapStorage', { createLocation: () => ({ open: () => new MapStorage() }), persistent: false });
+testStorageAdapter('MapStorage', { createLocation: () => ({ open: () => new MapStorage() }), shared: false });

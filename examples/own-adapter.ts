@@ -1,7 +1,7 @@
 // A custom storage adapter. The file own-adapter.test.ts tests it.
 import { PlantStoreError } from 'plant-store';
 import type { StorageAdapter } from 'plant-store';
-import type { ListRange, OwnedPlant, PlantPage, Write } from 'plant-store/adapter';
+import type { ListRange, OwnedPlant, PlantPage, Write } from 'plant-store';
 
 /** Stores plants in a Map. A commit changes a copy of the Map, so that no batch is applied only in part. */
 export class MapStorage implements StorageAdapter {

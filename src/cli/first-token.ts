@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { requireFolderOf } from '../core/folder.ts';
+import { requireFolderOf } from '../files/folder.ts';
 import { issueToken } from '../tokens/issue.ts';
 
 /**

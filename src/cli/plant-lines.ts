@@ -1,4 +1,4 @@
-import { errorTable, PlantStoreError } from '../core/model/errors.ts';
+import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
 import { parseExactJson } from '../core/model/exact-json.ts';
 import { parseNewPlant } from '../core/model/plant.ts';
 import { isUser } from '../core/model/user.ts';
@@ -35,6 +35,6 @@ export function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
     const { user } = value as { user?: unknown };
     return isUser(user) ? { user, plant } : errorTable.invalid_user.message;
   } catch (error) {
-    return error instanceof PlantStoreError ? error.message : 'it is not JSON in UTF-8.';
+    return isPlantStoreError(error) ? error.message : 'it is not JSON in UTF-8.';
   }
 }

@@ -10,8 +10,8 @@ export interface JsonPage {
   /** The number of plants in the page. */
   readonly count: number;
   /** The id of the last plant; `undefined` if the page is empty. */
-  readonly last: PlantId | undefined;
-  /** Whether the user has plants with ids greater than `last`. */
+  readonly lastId: PlantId | undefined;
+  /** Whether the user has plants with ids greater than `lastId`. */
   readonly hasMore: boolean;
 }
 
@@ -41,7 +41,7 @@ export const taggedBytes = 20;
 /** The maximum size of a UTF-16 code unit in JSON. For example, U+0001 becomes the six bytes `\u0001`. */
 const maxCodeUnitBytes = 6;
 
-export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, last: undefined, hasMore: false });
+export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, lastId: undefined, hasMore: false });
 
 /** For 1000 short plants, adding up upper bounds takes 3 µs, and saves measuring their JSON, which takes 93 µs. */
 export function countInPage(plants: readonly PlantFields[]): number {
@@ -73,7 +73,7 @@ async function readPage(storage: StorageAdapter, user: string, range: ListRange)
 }
 
 export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
-  return { json: plantsJson(plants), count: plants.length, last: plants.at(-1)?.id, hasMore };
+  return { json: plantsJson(plants), count: plants.length, lastId: plants.at(-1)?.id, hasMore };
 }
 
 /** Throws a TypeError if the page is invalid: it could make a list endless. */

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
-import { checkIntegerOption, checkOptionNames } from './model/options.ts';
+import { checkIntegerOption, checkOptionNames } from '../application/options.ts';
 import { maxLimit, notInt64, parseNewPlant, toInt64 } from './model/plant.ts';
 import type { NewPlant, Plant, PlantId } from './model/plant.ts';
 import { isUser } from './model/user.ts';
@@ -119,11 +119,11 @@ export class PlantStore {
 
   /**
    * Returns a page of a user's plants as JSON, in the form of a response to `GET /plants`. A page contains at most 1000
-   * plants, and fewer if names are very long. If `hasMore` is `true`, pass `last` as `after` to read the next page.
+   * plants, and fewer if names are very long. If `hasMore` is `true`, pass `lastId` as `after` to read the next page.
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
-   * const { json, hasMore, last } = await store.listPageJson('ada', { limit: 100 });
+   * const { json, hasMore, lastId } = await store.listPageJson('ada', { limit: 100 });
    */
   async listPageJson(user: string, options: ListOptions = {}): Promise<JsonPage> {
     const { after, limit } = this.#parseList(user, options);

@@ -1,4 +1,4 @@
-import type { Authenticate, Caller, Scope } from '../core/model/caller.ts';
+import type { Authenticate, Caller, Scope } from '../application/caller.ts';
 import { errorTable } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
 import { isUser } from '../core/model/user.ts';

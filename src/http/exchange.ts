@@ -49,7 +49,7 @@ export interface Sent {
 export class HttpError extends PlantStoreError {}
 
 export function errorBody({ code, message }: PlantStoreError): string {
-  return JSON.stringify({ error: errorTable[code].number, message });
+  return JSON.stringify({ error: errorTable[code].integer, message });
 }
 
 /** Plants are private, so responses must not be cached. Browsers must not guess the media type. */

@@ -131,9 +131,9 @@ const details: Record<OperationId, Details> = {
  *
  * @throws {TypeError} if `serverUrl` is not a URL or a path.
  * @example
- * await writeFile('openapi.json', JSON.stringify(openApiDocument('https://example.org/garden')));
+ * await writeFile('openapi.json', JSON.stringify(createOpenApiDocument('https://example.org/garden')));
  */
-export function openApiDocument(serverUrl = '/'): Readonly<Record<string, unknown>> {
+export function createOpenApiDocument(serverUrl = '/'): Readonly<Record<string, unknown>> {
   if (typeof serverUrl !== 'string' || serverUrl === '' || !URL.canParse(serverUrl, 'http://localhost')) {
     throw new TypeError('serverUrl must be a URL or a path, such as https://example.org/garden');
   }
@@ -204,9 +204,9 @@ function describeOperation({ id: operationId, scope }: Operation): JsonObject {
 
 /** The codes must have the same status. */
 function errorResponse(codes: readonly ErrorCode[], ...more: HeaderName[]): JsonObject {
-  const error = { type: 'integer', enum: [...new Set(codes.map((code) => errorTable[code].number))] };
+  const error = { type: 'integer', enum: [...new Set(codes.map((code) => errorTable[code].integer))] };
   return {
-    description: codes.map((code) => `${errorTable[code].number} ${code}: ${errorTable[code].message}`).join('\n\n'),
+    description: codes.map((code) => `${errorTable[code].integer} ${code}: ${errorTable[code].message}`).join('\n\n'),
     headers: headerRefs(...more),
     content: json({ allOf: [schemaRef('Error'), { properties: { error } }] }),
   };

@@ -1,6 +1,6 @@
-import type { Authenticate } from '../core/model/caller.ts';
-import { errorText } from '../core/model/error-text.ts';
-import { checkFunctionOption, checkIntegerOption, checkMethods, checkOptionNames } from '../core/model/options.ts';
+import type { Authenticate } from '../application/caller.ts';
+import { errorText } from '../application/error-text.ts';
+import { checkFunctionOption, checkIntegerOption, checkMethods, checkOptionNames } from '../application/options.ts';
 import { parseCorsOrigin } from './cors.ts';
 
 /** The options of `createRequestListener`, `createPlantServer` and `createFetchHandler`. */

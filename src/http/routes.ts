@@ -1,4 +1,4 @@
-import type { Scope } from '../core/model/caller.ts';
+import type { Scope } from '../application/caller.ts';
 
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller } from '../core/model/caller.ts';
+import type { Caller } from '../application/caller.ts';
 import { errorTable, isPlantStoreError, PlantStoreError } from '../core/model/errors.ts';
-import { guardHook } from '../core/model/guard-hook.ts';
+import { guardHook } from '../application/guard-hook.ts';
 import { int64FromText } from '../core/model/int64.ts';
 import { parseNewPlant, plantJson } from '../core/model/plant.ts';
 import type { PlantStore } from '../core/plant-store.ts';
@@ -12,7 +12,7 @@ import { corsHeaders } from './cors.ts';
 import { bodyHeaders, errorBody, HttpError } from './exchange.ts';
 import type { Answer, Result, ServiceRequest } from './exchange.ts';
 import { answerList, parseListQuery } from './list.ts';
-import { openApiDocument } from './openapi.ts';
+import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
 import type { ServiceOptions } from './options.ts';
 import { Permits } from './permits.ts';
@@ -152,5 +152,5 @@ export function createService(store: PlantStore, options: ServiceOptions): Servi
 }
 
 function openApiJson(prefix: string): string {
-  return JSON.stringify(openApiDocument(prefix === '' ? '/' : prefix));
+  return JSON.stringify(createOpenApiDocument(prefix === '' ? '/' : prefix));
 }

@@ -1,6 +1,6 @@
-import { checkFunctionOption, checkOptionNames } from '../core/model/options.ts';
-import { guardHook } from '../core/model/guard-hook.ts';
-import type { Caller } from '../core/model/caller.ts';
+import { checkFunctionOption, checkOptionNames } from '../application/options.ts';
+import { guardHook } from '../application/guard-hook.ts';
+import type { Caller } from '../application/caller.ts';
 import { TokenGrants } from './grants.ts';
 
 /** Options of {@link createTokenFileAuthenticator}. */

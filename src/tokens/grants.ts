@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { PlantStoreError } from '../core/model/errors.ts';
-import type { Caller } from '../core/model/caller.ts';
+import type { Caller } from '../application/caller.ts';
 import { isReadFailure, readTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';

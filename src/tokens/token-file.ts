@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isUser } from '../core/model/user.ts';
-import { scopes as allScopes } from '../core/model/caller.ts';
-import type { Scope } from '../core/model/caller.ts';
+import { scopes as allScopes } from '../application/caller.ts';
+import type { Scope } from '../application/caller.ts';
 
 export interface TokenRecord {
   /** Identifies the token when tokens are listed or revoked. The id is not a secret. */

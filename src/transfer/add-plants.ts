@@ -18,7 +18,7 @@ export interface CopyCounts {
   /** The number of plants that were added to the target. */
   readonly added: number;
   /** The number of plants that the target already contained, with the same name and tag. */
-  readonly present: number;
+  readonly existing: number;
   /** The number of plants that were not copied, because the target has a different plant with the same user and id. */
   readonly conflicts: number;
 }
@@ -40,12 +40,12 @@ export async function addPlants(
   to: StorageAdapter,
   { onProgress, onConflict }: CopyPlantsOptions,
 ): Promise<CopyCounts> {
-  const counts = { added: 0, present: 0, conflicts: 0 };
+  const counts = { added: 0, existing: 0, conflicts: 0 };
 
   function countTaken({ user, plant }: OwnedPlant, existing: Plant | undefined): boolean {
     if (existing === undefined) return false;
     if (existing.name === plant.name && existing.tag === plant.tag) {
-      counts.present++;
+      counts.existing++;
     } else {
       counts.conflicts++;
       onConflict?.({ user, plant, existing });

@@ -1,4 +1,4 @@
-import { checkFunctionOption, checkOptionNames } from '../core/model/options.ts';
+import { checkFunctionOption, checkOptionNames } from '../application/options.ts';
 import { checkAdapter } from '../core/storage-adapter.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { addPlants } from './add-plants.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { PlantStoreError, StorageAdapter } from '../../src/index.ts';
-import type { ListRange } from '../../src/adapter.ts';
+import type { ListRange } from '../../src/index.ts';
 import { maxInt64 } from '../../src/core/model/int64.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
@@ -70,18 +70,18 @@ describe('PlantStore', () => {
   it('returns a page as JSON, with its last id and whether more plants follow', async () => {
     const store = newStore();
     await createPlants(store, 1001);
-    for (const [options, json, count, last, hasMore] of [
+    for (const [options, json, count, lastId, hasMore] of [
       [{ limit: 2 }, '[{"name":"0"},{"name":"1"}]', 2, 1n, true],
       [{ after: 999 }, '[{"name":"1000"}]', 1, 1000n, false],
       [{ limit: 0 }, '[]', 0, undefined, false],
     ] as const) {
-      assert.deepEqual(await store.listPageJson('ada', options), { json, count, last, hasMore });
+      assert.deepEqual(await store.listPageJson('ada', options), { json, count, lastId, hasMore });
     }
     // Callers share the pages in the cache.
     for (const limit of [0, 10]) assert.ok(Object.isFrozen(await store.listPageJson('ada', { limit })));
     for (const limit of [undefined, 1000, 2_147_483_647]) {
-      const { count, last, hasMore } = await store.listPageJson('ada', { limit });
-      assert.deepEqual([count, last, hasMore], [1000, 999n, true]);
+      const { count, lastId, hasMore } = await store.listPageJson('ada', { limit });
+      assert.deepEqual([count, lastId, hasMore], [1000, 999n, true]);
     }
   });
 

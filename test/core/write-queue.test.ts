@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { PlantStoreError } from '../../src/index.ts';
-import type { Write } from '../../src/adapter.ts';
+import type { Write } from '../../src/index.ts';
 import { idOf } from '../../src/core/storage-adapter.ts';
 import { ReferenceStore } from '../support/reference-store.ts';
 

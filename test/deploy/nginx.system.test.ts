@@ -142,13 +142,13 @@ describe('deploy/nginx', () => {
     ];
     for (const [error, headers, body] of cases) {
       const [status, text] = await call(https, headers, body);
-      const { message } = Object.values(errorTable).find((each) => each.number === error) ?? {};
+      const { message } = Object.values(errorTable).find((each) => each.integer === error) ?? {};
       assert.deepEqual([status, text], [Math.floor(error / 100), JSON.stringify({ error, message })]);
     }
 
     await server.stop();
     const [status, body] = await call(https, { ':path': path });
-    const { number: error, message } = errorTable.storage_unavailable;
+    const { integer: error, message } = errorTable.storage_unavailable;
     assert.deepEqual([status, body], [503, JSON.stringify({ error, message })]);
   });
 });

@@ -72,7 +72,7 @@ describe('authenticate', () => {
     ['hunter2', 500, 50000],
     [new PlantStoreError('invalid_user', 'hunter2'), 500, 50000],
     [new PlantStoreError('saturated', 'hunter2'), 500, 50000],
-    [new PlantStoreError('storage_unavailable'), 503, 50300],
+    [new PlantStoreError('storage_unavailable'), 503, 50301],
     [unreadable, 500, 50000],
     [{ name: 'PlantStoreError', code: unreadable }, 500, 50000],
   ];

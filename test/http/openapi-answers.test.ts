@@ -78,9 +78,11 @@ describe('the OpenAPI document', () => {
       given.add(`${method} ${path} ${status}${integer}`);
     };
     for (const request of requests) await call(request);
-    storage.commit = () => Promise.reject(new PlantStoreError('storage_unsupported'));
-    storage.list = () => Promise.reject(new PlantStoreError('storage_unsupported'));
-    for (const request of later) await call(request);
+    for (const code of ['storage_unsupported', 'storage_unavailable', 'saturated'] as const) {
+      storage.commit = () => Promise.reject(new PlantStoreError(code));
+      storage.list = () => Promise.reject(new PlantStoreError(code));
+      await Promise.all(later.map(call));
+    }
     await store.close();
     service.faults.length = 0;
     for (const request of later) await call(request);

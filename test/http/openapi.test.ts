@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { openApiDocument } from '../../src/http.ts';
+import { createOpenApiDocument } from '../../src/http.ts';
 import { startService } from '../support/service.ts';
 
 describe('GET /openapi.json', () => {
   it('returns a valid OpenAPI 3.1.0 document without requiring a token, and supports HEAD', async (t) => {
     const service = await startService(t);
     const got = await service.call('GET', '/openapi.json', { token: null });
-    assert.deepEqual(got.json, JSON.parse(JSON.stringify(openApiDocument())));
+    assert.deepEqual(got.json, JSON.parse(JSON.stringify(createOpenApiDocument())));
     const head = await service.call('HEAD', '/openapi.json', { token: 'nobody' });
     assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(Buffer.byteLength(got.text))]);
     const validator = new Validator();
@@ -18,16 +18,16 @@ describe('GET /openapi.json', () => {
   });
 });
 
-describe('openApiDocument', () => {
+describe('createOpenApiDocument', () => {
   it('describes a Plant without an id, whose tag may be missing but not null', () => {
-    const { components } = openApiDocument() as { components: { schemas: Record<string, object> } };
+    const { components } = createOpenApiDocument() as { components: { schemas: Record<string, object> } };
     const { properties, required } = components.schemas['Plant'] as { properties: object; required: string[] };
     assert.deepEqual([Object.keys(properties), required], [['name', 'tag'], ['name']]);
     assert.partialDeepStrictEqual(properties, { name: { type: 'string' }, tag: { type: 'string' } });
   });
 
   it('contains the operationId, the parameters and the required scope, if any, of each operation', () => {
-    const { paths } = openApiDocument() as { paths: Record<string, Record<string, object>> };
+    const { paths } = createOpenApiDocument() as { paths: Record<string, Record<string, object>> };
     const parameter = (place: string, format: string) => ({ in: place, schema: { type: 'integer', format } });
     assert.partialDeepStrictEqual(paths, {
       '/plants': {
@@ -57,9 +57,9 @@ describe('openApiDocument', () => {
   });
 
   it('throws a TypeError if its argument is not a URL or a path', () => {
-    for (const url of ['https://example.org/garden', '/garden', '/', undefined]) openApiDocument(url);
+    for (const url of ['https://example.org/garden', '/garden', '/', undefined]) createOpenApiDocument(url);
     for (const url of ['', 7, null, {}, 'http://', new URL('http://x')]) {
-      assert.throws(() => openApiDocument(url as string), { name: 'TypeError', message: /^serverUrl must be/ });
+      assert.throws(() => createOpenApiDocument(url as string), { name: 'TypeError', message: /^serverUrl must be/ });
     }
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
-import type { OwnedPlant } from '../../src/adapter.ts';
+import type { OwnedPlant } from '../../src/index.ts';
 import { otherUsers, randomId, tokenOf, writeTokenFile } from '../bench/data-set.ts';
 import { startServer } from '../support/command-line.ts';
 import { describeMachine, table } from '../support/report.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { openApiDocument } from '../../src/http.ts';
+import { createOpenApiDocument } from '../../src/http.ts';
 import { resolveTarget } from '../../src/http/routes.ts';
 
 export interface Received {
@@ -23,7 +23,7 @@ interface Document {
   components: { responses: Record<string, Described>; headers: Record<string, { required: boolean; schema: object }> };
 }
 
-export const document = openApiDocument() as unknown as Document;
+export const document = createOpenApiDocument() as unknown as Document;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });

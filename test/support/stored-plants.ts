@@ -1,6 +1,6 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import type { Plant, StorageAdapter } from '../../src/index.ts';
-import type { OwnedPlant } from '../../src/adapter.ts';
+import type { OwnedPlant } from '../../src/index.ts';
 import { PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createEach } from './writes.ts';

@@ -1,4 +1,4 @@
-import type { OwnedPlant, Write } from '../../src/adapter.ts';
+import type { OwnedPlant, Write } from '../../src/index.ts';
 
 export function create(id: number | bigint, user = 'ada', name = ''): Write {
   return { kind: 'create', user, plant: { id: BigInt(id), name } };

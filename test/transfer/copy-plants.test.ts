@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { CopyCounts, CopyPlantsOptions, PlantConflict, StorageAdapter } from '../../src/index.ts';
-import type { OwnedPlant } from '../../src/adapter.ts';
+import type { OwnedPlant } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { hostilePlants, owned, rowOfPlants, scanAll } from '../support/stored-plants.ts';
@@ -26,8 +26,8 @@ describe('copyPlants', () => {
     const reported: CopyCounts[] = [];
     const onProgress = (progress: CopyCounts): unknown => reported.push(progress);
     const counts = await copyPlants(from, to, { onProgress, onConflict: undefined });
-    assert.deepEqual(counts, { added: plants.length, present: 0, conflicts: 0 });
-    assert.deepEqual(await copyPlants(from, to), { added: 0, present: plants.length, conflicts: 0 });
+    assert.deepEqual(counts, { added: plants.length, existing: 0, conflicts: 0 });
+    assert.deepEqual(await copyPlants(from, to), { added: 0, existing: plants.length, conflicts: 0 });
     assert.deepEqual(new Set(await scanAll(to)), new Set(plants));
     assert.ok(reported.length >= 3);
     assert.deepEqual(reported.at(-1), counts);
@@ -45,13 +45,13 @@ describe('copyPlants', () => {
     const [from, to] = [await memoryWith(wanted), await memoryWith(existing)];
     const conflicts: PlantConflict[] = [];
     const counts = await copyPlants(from, to, { onConflict: (conflict) => conflicts.push(conflict) });
-    assert.deepEqual(counts, { added: 1, present: 0, conflicts: 2 });
+    assert.deepEqual(counts, { added: 1, existing: 0, conflicts: 2 });
     assert.deepEqual(conflicts, [
       { user: 'ada', plant: { id: 1n, name: 'Fern' }, existing: { id: 1n, name: 'Fern', tag: '' } },
       { user: 'bob', plant: { id: 1n, name: 'Ivy' }, existing: { id: 1n, name: 'Oak' } },
     ]);
     assert.deepEqual(new Set(await scanAll(to)), new Set([...existing, wanted[1]]));
-    assert.deepEqual(await copyPlants(from, to), { added: 0, present: 1, conflicts: 2 });
+    assert.deepEqual(await copyPlants(from, to), { added: 0, existing: 1, conflicts: 2 });
   });
 
   it('finds taken ids anywhere among the plants of any user, in any order', async () => {
@@ -72,8 +72,8 @@ describe('copyPlants', () => {
         };
         const isStored = ({ user, plant }: OwnedPlant): boolean =>
           stored.some((each) => each.user === user && each.plant.id === plant.id);
-        const present = wanted.filter(isStored).length;
-        const counts = { added: wanted.length - present, present, conflicts: 0 };
+        const existing = wanted.filter(isStored).length;
+        const counts = { added: wanted.length - existing, existing, conflicts: 0 };
         async function* scan(): AsyncIterable<OwnedPlant[]> {
           yield wanted;
         }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { requireFolderOf } from '../../core/folder.ts';
+import { requireFolderOf } from '../../files/folder.ts';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';

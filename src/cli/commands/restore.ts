@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fchownSync, fstatSync, linkSync, lsta
 import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { requireFolderOf, syncFolder } from '../../core/folder.ts';
+import { requireFolderOf, syncFolder } from '../../files/folder.ts';
 import { identifyFile, isSameFile, restoringCopyOf } from '../../storage/sqlite/file.ts';
 import { hasResultCode } from '../../storage/sqlite/result-code.ts';
 import { parseCommandLine, UsageError } from '../command.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller } from '../../core/model/caller.ts';
+import type { Caller } from '../../application/caller.ts';
 import type { RequestMessage } from '../../http/request-message.ts';
 import { PlantStore } from '../../core/plant-store.ts';
 import { parseCorsOrigin } from '../../http/cors.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { scopes as allScopes } from '../../core/model/caller.ts';
-import type { Scope } from '../../core/model/caller.ts';
+import { scopes as allScopes } from '../../application/caller.ts';
+import type { Scope } from '../../application/caller.ts';
 import { errorTable } from '../../core/model/errors.ts';
 import { isUser } from '../../core/model/user.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';

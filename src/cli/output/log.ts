@@ -1,5 +1,5 @@
-import { errorText } from '../../core/model/error-text.ts';
-import { PlantStoreError } from '../../core/model/errors.ts';
+import { errorText } from '../../application/error-text.ts';
+import { isPlantStoreError } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/request-message.ts';
 import { describeError } from '../describe-error.ts';
 import { printable } from './printable.ts';
@@ -54,7 +54,7 @@ export class Log {
     }
     if (this.#repeats.size === 0) setTimeout(this.#reportRepeats.bind(this), repeatMs).unref();
     this.#repeats.set(message, 0);
-    const isExpected = error === undefined || error instanceof PlantStoreError;
+    const isExpected = error === undefined || isPlantStoreError(error);
     this.#write({ level: 'error', message, requestId, error: isExpected ? undefined : errorText(error) });
   }
 

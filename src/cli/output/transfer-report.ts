@@ -17,8 +17,8 @@ export class TransferReport implements CopyPlantsOptions {
   }
 
   /** Writes the summary. Returns the exit code, which is 0 if all plants were added or already existed. */
-  finish(verb: string, { added, present, conflicts }: CopyCounts, signal: AbortSignal): number {
-    const counts = [`${verb} ${counted(added, 'plant')}`, `${counted(present, 'plant')} already existed`];
+  finish(verb: string, { added, existing, conflicts }: CopyCounts, signal: AbortSignal): number {
+    const counts = [`${verb} ${counted(added, 'plant')}`, `${counted(existing, 'plant')} already existed`];
     counts.push(counted(conflicts, 'conflict'));
     if (this.#badLines > 0) counts.push(counted(this.#badLines, 'bad line'));
     const advice = signal.aborted ? ' Interrupted: run the command again to continue.' : '';

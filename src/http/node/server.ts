@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorTable } from '../../core/model/errors.ts';
 import type { ErrorCode } from '../../core/model/errors.ts';
-import { checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
+import { checkIntegerOption, checkOptionNames } from '../../application/options.ts';
 import type { PlantStore } from '../../core/plant-store.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions } from '../options.ts';

@@ -47,7 +47,7 @@ function pageOf({ count, last, text }: PageRow, limit: number): JsonPage | undef
   const length = hasMore ? limit : Number(count);
   const json = toJson(hasMore ? text.slice(0, text.lastIndexOf(separators.plant)) : text, length);
   if (json === undefined || Buffer.byteLength(json) > maxPageBytes) return undefined;
-  return { json, count: length, last: BigInt(last), hasMore };
+  return { json, count: length, lastId: BigInt(last), hasMore };
 }
 
 /**

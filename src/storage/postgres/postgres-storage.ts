@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { minInt64 } from '../../core/model/int64.ts';
-import { checkBooleanOption, checkMethods, checkOptionNames } from '../../core/model/options.ts';
+import { checkBooleanOption, checkMethods, checkOptionNames } from '../../application/options.ts';
 import { listAsJson } from '../../core/page.ts';
 import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { syncFolder } from '../../core/folder.ts';
+import { syncFolder } from '../../files/folder.ts';
 import { openToRead } from './database.ts';
 import { damaged } from './file.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { requireFolderOf } from '../../core/folder.ts';
+import { requireFolderOf } from '../../files/folder.ts';
 import { createPrivateFile, damaged, hasWal, refuseOrphanedWal, refuseUnfinishedRestore } from './file.ts';
 import { refuseMountPoint, refuseSecondName, unsupported, walOf } from './file.ts';
 import { hasResultCode } from './result-code.ts';

@@ -93,7 +93,7 @@ export class Reader {
     const row = this.#selectJson.get(limit, user, user, start, limit, user, start, limit);
     const [count, last, shorts, json, bytes, hasMore] = row as unknown as JsonRow;
     const isComplete = last !== null && json !== null && shorts === count && Number(bytes) <= maxPageBytes;
-    return isComplete ? { json, count: Number(count), last, hasMore: hasMore === 1n } : undefined;
+    return isComplete ? { json, count: Number(count), lastId: last, hasMore: hasMore === 1n } : undefined;
   }
 
   /** Changes when another connection commits. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../core/model/options.ts';
+import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../application/options.ts';
 import { listAsJson } from '../../core/page.ts';
 import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';

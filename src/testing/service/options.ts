@@ -1,4 +1,4 @@
-import { checkFunctionOption, checkOptionNames } from '../../core/model/options.ts';
+import { checkFunctionOption, checkOptionNames } from '../../application/options.ts';
 
 /** The bearer tokens that the tests use. */
 export interface ServiceTokens {

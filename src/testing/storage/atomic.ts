@@ -74,7 +74,7 @@ export function testAtomicity(options: StorageAdapterTestOptions): void {
     await expectStored(storage, former, { rule });
   });
 
-  if (!options.persistent) return;
+  if (!options.shared) return;
   test(options, 'a crash during a commit leaves all of its writes or none', async (session, t) => {
     const rule = 'A commit must be all or nothing after a crash. The storage was opened again during a commit.';
     for (const turns of [0, 1, 2, 4, 8, 16]) {

@@ -119,7 +119,7 @@ export function testCases(options: StorageAdapterTestOptions): void {
     const settled = Promise.allSettled([storage.commit([create('ada', 1n)]), listed]);
     await storage.close();
     const [commit] = await settled;
-    if (commit.status === 'rejected' || !options.persistent) return;
+    if (commit.status === 'rejected' || !options.shared) return;
     expectEqual(commit.value, [true], 'A commit that succeeds during close must return its outcome.');
     const rule = 'A commit that succeeds must be durable, even if close was called during the commit.';
     const reopened = await session.reopen(location);

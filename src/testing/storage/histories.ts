@@ -82,7 +82,7 @@ async function callRandomly(
 
   for (let n = 0; n < count; n++) {
     const storage = storages[random(storages.length)];
-    const reopened = random(12) === 0 && options.persistent ? await session.reopen(location) : undefined;
+    const reopened = random(12) === 0 && options.shared ? await session.reopen(location) : undefined;
     if (reopened !== undefined) {
       calls.push('reopen');
       storages = [reopened];

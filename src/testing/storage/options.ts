@@ -3,7 +3,7 @@ import {
   checkFunctionOption,
   checkIntegerOption,
   checkOptionNames,
-} from '../../core/model/options.ts';
+} from '../../application/options.ts';
 import type { StorageAdapter } from '../../core/storage-adapter.ts';
 
 /** The place where one test stores its plants, for example a folder or a schema. */
@@ -42,7 +42,7 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    * `true` if all adapters with the same location share their plants, whether they are open at the same time or one
    * after the other; `false` if each adapter is empty when it is opened.
    */
-  persistent: boolean;
+  shared: boolean;
   /**
    * Makes the storage fail whenever it applies this write. All other writes must still succeed. The storage itself must
    * fail, for example through a database trigger. If a write can fail halfway, for example after half a line of a file,
@@ -55,9 +55,9 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
 
 /** @throws {TypeError} if an option is invalid; the message names the option. */
 export function checkOptions(options: StorageAdapterTestOptions): void {
-  checkOptionNames('testStorageAdapter', options, ['createLocation', 'persistent', 'makeWriteFail', 'timeoutMs']);
+  checkOptionNames('testStorageAdapter', options, ['createLocation', 'shared', 'makeWriteFail', 'timeoutMs']);
   checkFunctionOption('createLocation', options.createLocation);
-  checkBooleanOption('persistent', options.persistent);
+  checkBooleanOption('shared', options.shared);
   if ('makeWriteFail' in options) checkFunctionOption('makeWriteFail', options['makeWriteFail' as never]);
   checkIntegerOption('timeoutMs', options.timeoutMs ?? 1, 1, 2_147_483_647);
 }

@@ -29,7 +29,7 @@ export class Session {
   /** Opens one adapter or, if adapters share their plants, two adapters at the same location. */
   async openAll(location: StorageLocation): Promise<[StorageAdapter, ...StorageAdapter[]]> {
     const first = await this.open(location);
-    return this.#options.persistent ? [first, await this.open(location)] : [first];
+    return this.#options.shared ? [first, await this.open(location)] : [first];
   }
 
   /** Returns `undefined` if the location has no `reopen`. */

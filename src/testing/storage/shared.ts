@@ -7,19 +7,19 @@ import { test } from './session.ts';
 import { expectStored } from './stored.ts';
 
 export function testShared(options: StorageAdapterTestOptions): void {
-  const { persistent } = options;
-  const rule = persistent
-    ? 'If persistent is true, all adapters at a location must share their plants.'
-    : 'If persistent is false, every adapter must have its own plants and must be empty when it is opened.';
+  const { shared } = options;
+  const rule = shared
+    ? 'If shared is true, all adapters at a location must share their plants.'
+    : 'If shared is false, every adapter must have its own plants and must be empty when it is opened.';
 
-  test(options, `adapters at one location ${persistent ? 'share' : 'do not share'} their plants`, async (session) => {
+  test(options, `adapters at one location ${shared ? 'share' : 'do not share'} their plants`, async (session) => {
     const location = await session.createLocation();
     const [first, second] = [await session.open(location), await session.open(location)];
     const stored = range(50).map((n) => plantOf('ada', BigInt(n)));
     for (const owned of stored) {
       const outcomes = await Promise.all([first.commit(createAll([owned])), second.commit(createAll([owned]))]);
       const created = outcomes.flat().filter(Boolean).length;
-      const due = persistent ? 1 : 2;
+      const due = shared ? 1 : 2;
       assert.equal(
         created,
         due,
@@ -27,14 +27,14 @@ export function testShared(options: StorageAdapterTestOptions): void {
       );
     }
     expectEqual(await second.commit([remove('ada', 0n)]), [true], rule);
-    const kept = stored.slice(persistent ? 1 : 0);
+    const kept = stored.slice(shared ? 1 : 0);
     for (const n of range(20)) {
       const [one, two] = [2 * n, 2 * n + 1].map((id) => plantOf('bob', BigInt(id))) as [OwnedPlant, OwnedPlant];
       await Promise.all([first.commit(createAll([one])), second.commit(createAll([two]))]);
-      kept.push(...(persistent ? [one, two] : [one]));
+      kept.push(...(shared ? [one, two] : [one]));
     }
     await expectStored(first, kept, { rule: `${rule} Concurrent commits of different plants must all take effect.` });
-    if (persistent) {
+    if (shared) {
       const removals = kept.splice(0, 20).map(({ user, plant }) => [remove(user, plant.id)]);
       for (const removal of removals) {
         const outcomes = await Promise.all([first.commit(removal), second.commit(removal)]);
@@ -43,7 +43,7 @@ export function testShared(options: StorageAdapterTestOptions): void {
       }
     }
     await first.close();
-    await expectStored(await session.open(location), persistent ? kept : [], { rule });
+    await expectStored(await session.open(location), shared ? kept : [], { rule });
   });
 }
 
@@ -69,7 +69,7 @@ export function testVersions(options: StorageAdapterTestOptions): void {
     await other.commit([]);
     await options.makeWriteFail?.(location, faulty(failing));
     const seen = new Set([storage.dataVersion()]);
-    for (const n of range(options.persistent ? 300 : 0)) {
+    for (const n of range(options.shared ? 300 : 0)) {
       await other.commit(changes[n % changes.length] ?? []);
       const version = storage.dataVersion();
       assert.ok(Number.isFinite(version), `dataVersion() must return a finite number, not ${shown(version)}.`);

@@ -19,7 +19,7 @@ import { testShared, testVersions } from './shared.ts';
  *     const open = () => new MyStorage(folder);
  *     return { open, reopen: open };
  *   },
- *   persistent: true,
+ *   shared: true,
  * });
  */
 export function testStorageAdapter<Location extends StorageLocation>(

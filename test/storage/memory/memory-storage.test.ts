@@ -10,7 +10,7 @@ import { createEach } from '../../support/writes.ts';
 // fail afterward.
 testStorageAdapter('MemoryStorage', {
   createLocation: () => ({ open: () => new MemoryStorage() }),
-  persistent: false,
+  shared: false,
 });
 
 describe('page of a MemoryStorage', () => {

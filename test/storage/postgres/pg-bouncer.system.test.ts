@@ -19,7 +19,7 @@ if (hasPgBouncer) {
       const open = (): PostgresStorage => new PostgresStorage({ pool: poolOf(t, config), table });
       return { open, reopen: open };
     },
-    persistent: true,
+    shared: true,
   });
 
   describe(`two servers over ${inTransactionMode}`, () => {

@@ -24,7 +24,7 @@ testStorageAdapter('PostgresStorage', {
     const open = (): PostgresStorage => new PostgresStorage({ pool: cluster.pool(t, { max: 4 }), table });
     return { table, open, reopen: open };
   },
-  persistent: true,
+  shared: true,
   makeWriteFail: ({ table }, write) => addFault(table, write),
 });
 
@@ -61,7 +61,7 @@ describe('PostgresStorage', () => {
     const scanned = (await scanAll(storage)).map(({ plant }) => plant);
     for (const found of [plants, scanned]) assert.equal(found.map(({ id }) => id).join(), ids.join());
     const [page] = await readPages(storage, [{ user: 'ada', ...everything }]);
-    assert.equal(page?.last, maxInt64);
+    assert.equal(page?.lastId, maxInt64);
   });
 
   it('does not end the pool', async (t) => {

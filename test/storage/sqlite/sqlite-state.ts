@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Write } from '../../../src/adapter.ts';
+import type { Write } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';

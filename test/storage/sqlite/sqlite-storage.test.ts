@@ -16,7 +16,7 @@ for (const commitThread of [false, true]) {
       const open = (): SqliteStorage => new SqliteStorage(path, { commitThread });
       return { path, open, reopen: open };
     },
-    persistent: true,
+    shared: true,
     makeWriteFail: ({ path }, { kind, user, id }) => {
       const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
       const condition = `${row}.user = '${user}' AND ${row}.id = ${id}`;

@@ -12,13 +12,13 @@ import type { AdapterClass } from './map-storage.ts';
 
 type Options = StorageAdapterTestOptions<StorageLocation & { place: Place }>;
 
-function optionsOf(Adapter: AdapterClass, persistent: boolean): Options {
+function optionsOf(Adapter: AdapterClass, shared: boolean): Options {
   return {
     createLocation: async (t) => {
       const place = new Place(join(await temporaryFolder(t), 'plants.log'));
       return { place, open: () => new Adapter(place), reopen: () => new Adapter(new Place(place.path)) };
     },
-    persistent,
+    shared,
     makeWriteFail: ({ place }, write) => (place.failing = write),
   };
 }
@@ -30,7 +30,7 @@ testStorageAdapter('LogStorage without options', {
     const place = new Place(join(await temporaryFolder(t), 'plants.log'));
     return { open: () => new LogStorage(place) };
   },
-  persistent: true,
+  shared: true,
 });
 testStorageAdapter('NeverSettles', { ...optionsOf(NeverSettles, false), timeoutMs: 1000 });
 for (const [name, [Adapter]] of Object.entries({ ...brokenLists, ...brokenCommits })) {

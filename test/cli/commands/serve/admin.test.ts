@@ -72,7 +72,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.equal((await create(1)).status, 200);
     for (const ending of ['', '-wal', '-shm']) await rm(join(cwd, `plants.db${ending}`));
     const failed = await create(2);
-    assert.deepEqual([failed.status, failed.error], [503, 50300]);
+    assert.deepEqual([failed.status, failed.error], [503, 50301]);
     assert.match((await get(`${adminUrl}/metrics`))[1], /,code="storage_unavailable"\} 1$/m);
     // The result of the check on startup is reused for a second.
     await eventuallyEqual(async () => (await get(`${adminUrl}/ready`))[0], 503);

@@ -8,7 +8,7 @@ export interface Caller {
   /** The user whose plants the caller can access, a string of 1 to 255 UTF-8 bytes. */
   readonly user: string;
   /** The caller's scopes; default: all. A string that is not a {@link Scope} is ignored. */
-  readonly scopes?: readonly (Scope | (string & Record<never, never>))[] | undefined;
+  readonly scopes?: readonly string[] | undefined;
   /** Identifies the token in the log and in request messages. The identifier is not a secret. */
   readonly tokenId?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
-import { errorText } from '../../../src/core/model/error-text.ts';
+import { errorText } from '../../src/application/error-text.ts';
 
 describe('errorText', () => {
   it('contains the stacks and codes of an error and its causes, but no other properties', () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createFetchHandler } from '../../../src/fetch.ts';
-import { createPlantServer, createRequestListener } from '../../../src/http.ts';
-import { createTokenFileAuthenticator } from '../../../src/tokens.ts';
-import { MemoryStorage, PlantStore } from '../../../src/index.ts';
-import type { ListOptions } from '../../../src/index.ts';
-import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { testService, testStorageAdapter } from '../../../src/testing.ts';
+import { createFetchHandler } from '../../src/fetch.ts';
+import { createPlantServer, createRequestListener } from '../../src/http.ts';
+import { createTokenFileAuthenticator } from '../../src/tokens.ts';
+import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import type { ListOptions } from '../../src/index.ts';
+import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { testService, testStorageAdapter } from '../../src/testing.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
 const pool = { query: () => Promise.resolve({ rows: [], rowCount: 0 }) };
@@ -32,7 +32,7 @@ const owners: Readonly<Record<string, (options: never) => unknown>> = {
 const storage = new MemoryStorage();
 const authenticate = (): null => null;
 const tokens = { a: 'ada', b: 'bob' };
-const adapter = { createLocation: () => assert.fail(), persistent: false };
+const adapter = { createLocation: () => assert.fail(), shared: false };
 const withoutScan = Object.assign(new MemoryStorage(), { scan: undefined });
 type WrongOptions = [owner: string, options: object, message: string | RegExp];
 const wrongOptions: WrongOptions[] = [
@@ -70,7 +70,7 @@ const wrongOptions: WrongOptions[] = [
   ['testService', { tokens: { a: 'ada', b: 'ada' }, url: 'http://plants.example' }, /^tokens\.a and tokens\.b must be/],
   ['testService', { tokens, url: 'http://plants.example', fetch: 'fetch' }, 'fetch must be a function'],
   ['testStorageAdapter', { ...adapter, createLocation: 'a folder' }, 'createLocation must be a function'],
-  ['testStorageAdapter', { ...adapter, persistent: undefined }, 'persistent must be true or false'],
+  ['testStorageAdapter', { ...adapter, shared: undefined }, 'shared must be true or false'],
   ['testStorageAdapter', { ...adapter, makeWriteFail: true }, 'makeWriteFail must be a function'],
   ['testStorageAdapter', { ...adapter, timeoutMs: 0 }, 'timeoutMs must be an integer from 1 to 2147483647'],
 ];
