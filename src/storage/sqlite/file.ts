@@ -1,6 +1,7 @@
-import { closeSync, existsSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { PlantStoreError } from '../../core/model/errors.ts';
+import { isMountPoint } from '../../files/mount-point.ts';
 
 const statOptions = { bigint: true, throwIfNoEntry: false } as const;
 
@@ -45,19 +46,8 @@ export function refuseSecondName(path: string): void {
  * would have different WALs, and the container's WAL would be removed with the container.
  */
 export function refuseMountPoint(path: string): void {
-  if (!mountPoints().includes(realpathSync(path))) return;
+  if (!isMountPoint(path)) return;
   throw unsupported(path, 'is mounted without its folder, which must contain the write-ahead log: mount the folder');
-}
-
-/** Returns the mount points, or none if they are unknown. See proc_pid_mountinfo(5). */
-function mountPoints(): string[] {
-  try {
-    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-    const unescape = (_: string, octal: string): string => String.fromCharCode(parseInt(octal, 8));
-    return lines.map((line) => (line.split(' ')[4] ?? '').replace(/\\(\d{3})/g, unescape));
-  } catch {
-    return [];
-  }
 }
 
 /** The name of the copy that replaces a file when a backup is restored. */
