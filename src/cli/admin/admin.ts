@@ -11,7 +11,7 @@ import { collectServiceMetrics } from './service-metrics.ts';
  */
 const maxConnections = 8;
 
-/** Idle clients do not block the admin port, because new connections replace them. */
+/** Stalled clients do not block the admin port, because new connections replace them. */
 export function createAdminServer(publicServer: Server, readiness: Readiness): Server {
   const formatMetrics = collectServiceMetrics(publicServer);
 
@@ -27,7 +27,8 @@ export function createAdminServer(publicServer: Server, readiness: Readiness): S
 
   const server = createServer((request, response) => {
     void page(request).then(([status, text]) => {
-      response.writeHead(status, { 'Content-Type': metricsType }).end(text);
+      // With kept-alive connections, eight clients could occupy the port.
+      response.writeHead(status, { 'Content-Type': metricsType, Connection: 'close' }).end(text);
     });
   });
   evictConnections(server);

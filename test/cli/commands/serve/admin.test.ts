@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
+import { Agent, get as httpGet } from 'node:http';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { revokeToken } from '../../../../src/tokens/issue.ts';
 import type { CommandContext } from '../../../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../../../support/eventually.ts';
@@ -40,6 +42,27 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     for (const connection of stalled) connection.send('GET /li');
     await eventuallyEqual(() => get(`${adminUrl}/live`), [200, 'ok\n'], 3000);
     assert.ok(stalled.filter(({ socket }) => !socket.destroyed).length >= 6);
+  });
+
+  it('responds while eight clients with kept-alive connections send two requests a second', async (t) => {
+    const { adminUrl } = await start(t, ['--storage', 'memory']);
+    const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const send = (agent: Agent): void => {
+      httpGet(`${adminUrl}/live`, { agent }, (response) => response.resume()).on('error', () => undefined);
+    };
+    const sending = setInterval(() => {
+      for (const agent of agents) send(agent);
+    }, 500);
+    t.after(() => {
+      clearInterval(sending);
+      for (const agent of agents) agent.destroy();
+    });
+    await sleep(700);
+
+    for (let n = 0; n < 20; n++) {
+      assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
+      await sleep(100);
+    }
   });
 
   it('counts requests, commits and connections, without showing users, tokens or paths', async (t) => {
