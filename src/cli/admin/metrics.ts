@@ -19,8 +19,8 @@ export function formatMetric(
 export class Counter {
   readonly #counts = new Map<string, number>();
 
-  add(labels: string): void {
-    this.#counts.set(labels, (this.#counts.get(labels) ?? 0) + 1);
+  add(labels: string, count = 1): void {
+    this.#counts.set(labels, (this.#counts.get(labels) ?? 0) + count);
   }
 
   samples(): string[] {

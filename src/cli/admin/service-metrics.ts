@@ -1,6 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import type { CommitMessage } from '../../core/commit-message.ts';
+import { errorTable } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/request-message.ts';
 import { openConnections } from '../../http/node/connections.ts';
 import { isDiskFull } from '../describe-error.ts';
@@ -13,6 +14,14 @@ import { Counter, formatMetric, Histogram } from './metrics.ts';
 export function collectServiceMetrics(server: Server): (isUp: boolean | undefined) => string {
   const [requests, durations, commits] = [new Counter(), new Histogram(), new Histogram()];
   let isFull = false;
+
+  // In Prometheus, a counter that first appears at 10 has not increased, so the alerts would miss the first failures.
+  for (const operation of ['createPlant', 'getPlants', 'deletePlant']) {
+    for (const [code, { status }] of Object.entries(errorTable)) {
+      if (status >= 500) requests.add(`operation="${operation}",status="${status}",code="${code}"`, 0);
+    }
+  }
+  requests.add('operation="getPlants",status="200",code="incomplete"', 0);
 
   subscribe('tracing:plant-store:request:asyncEnd', (message) => {
     const { operation = 'none', status, code, durationMs } = message as RequestMessage;
