@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers';
+
 /** Counts the requests of each event loop iteration, to recognize a client that is alone. */
 export class Arrivals {
   #count = 0;

@@ -1,3 +1,4 @@
+import { asStorageError } from './model/errors.ts';
 import { minInt64 } from './model/int64.ts';
 import { plantJson, plantsJson } from './model/plant.ts';
 import type { Plant, PlantFields, PlantId } from './model/plant.ts';
@@ -17,15 +18,6 @@ export interface JsonPage {
 
 export interface PageRequest extends ListRange {
   readonly user: string;
-}
-
-/** Only this package's adapters have this method. A symbol as the key prevents accidental matches. */
-export const listAsJson: unique symbol = Symbol('listAsJson');
-
-/** An adapter that can build the JSON of pages in its database. */
-export interface JsonStorage extends StorageAdapter {
-  /** A page is `undefined` if it must be read with `list`. The sum of the limits is at most {@link maxPageLength}. */
-  [listAsJson]?(requests: readonly PageRequest[]): Promise<readonly (JsonPage | undefined)[]>;
 }
 
 export const maxPageLength = 1000;
@@ -61,15 +53,13 @@ export function cutPage(found: Plant[], limit: number): PlantPage {
   return { plants, hasMore: plants.length < found.length };
 }
 
-export async function readPages(storage: JsonStorage, requests: readonly PageRequest[]): Promise<JsonPage[]> {
-  const pages = await storage[listAsJson]?.(requests);
-  return Promise.all(
-    requests.map(async ({ user, after, limit }, n) => pages?.[n] ?? readPage(storage, user, { after, limit })),
-  );
-}
-
-async function readPage(storage: StorageAdapter, user: string, range: ListRange): Promise<JsonPage> {
-  return toJsonPage(checkedPage(await storage.list(user, range), range));
+/** Rejects with a PlantStoreError. An invalid page is a failure of the storage. */
+export async function readPage(storage: StorageAdapter, user: string, range: ListRange): Promise<PlantPage> {
+  try {
+    return checkedPage(await storage.list(user, range), range);
+  } catch (error) {
+    throw asStorageError(error);
+  }
 }
 
 export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
@@ -77,7 +67,7 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
 }
 
 /** Throws a TypeError if the page is invalid: it could make a list endless. */
-export function checkedPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): PlantPage {
+function checkedPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): PlantPage {
   if (!Array.isArray(page?.plants) || typeof page.hasMore !== 'boolean' || (page.hasMore && page.plants.length === 0)) {
     throw new TypeError('list of the storage adapter must return { plants, hasMore }, with a plant if hasMore is true');
   }

@@ -6,11 +6,11 @@ import { maxLimit, notInt64, parseNewPlant, toInt64 } from './model/plant.ts';
 import type { NewPlant, Plant, PlantId } from './model/plant.ts';
 import { isUser } from './model/user.ts';
 import { PageCache } from './page-cache.ts';
-import { checkedPage, emptyPage, maxPageLength } from './page.ts';
+import { PageReader } from './page-reader.ts';
+import { emptyPage, maxPageLength, readPage } from './page.ts';
 import type { JsonPage } from './page.ts';
-import { ReadQueue } from './read-queue.ts';
 import { checkAdapter } from './storage-adapter.ts';
-import type { ListRange, PlantPage, StorageAdapter, Write } from './storage-adapter.ts';
+import type { ListRange, StorageAdapter, Write } from './storage-adapter.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
@@ -49,7 +49,7 @@ export interface ListOptions {
 export class PlantStore {
   readonly #storage: StorageAdapter;
   readonly #writes: WriteQueue;
-  readonly #reads: ReadQueue;
+  readonly #pages: PageReader;
   readonly #cache: PageCache | undefined;
   #closing: Promise<void> | undefined;
 
@@ -65,7 +65,7 @@ export class PlantStore {
     if (storage.dataVersion !== undefined && maxCacheBytes > 0) {
       this.#cache = new PageCache(maxCacheBytes / 2, storage.dataVersion.bind(storage));
     }
-    this.#reads = new ReadQueue(storage, this.#cache);
+    this.#pages = new PageReader(storage, this.#cache);
   }
 
   /** The number of pending writes, 0 to `maxPendingWrites`. A write is pending until its commit completes. */
@@ -100,7 +100,7 @@ export class PlantStore {
    */
   async listPlants(user: string, options: ListOptions = {}): Promise<Plant[]> {
     const plants: Plant[] = [];
-    for await (const page of this.#pages(user, options)) plants.push(...page);
+    for await (const page of this.#iteratePages(user, options)) plants.push(...page);
     return plants;
   }
 
@@ -114,7 +114,7 @@ export class PlantStore {
    * for await (const { id, name } of store.iteratePlants('ada')) console.log(id, name);
    */
   async *iteratePlants(user: string, options: ListOptions = {}): AsyncGenerator<Plant, void, undefined> {
-    for await (const page of this.#pages(user, options)) yield* page;
+    for await (const page of this.#iteratePages(user, options)) yield* page;
   }
 
   /**
@@ -127,7 +127,7 @@ export class PlantStore {
    */
   async listPageJson(user: string, options: ListOptions = {}): Promise<JsonPage> {
     const { after, limit } = this.#parseList(user, options);
-    return limit === 0 ? emptyPage : this.#reads.readPage({ user, after, limit: Math.min(limit, maxPageLength) });
+    return limit === 0 ? emptyPage : this.#pages.read({ user, after, limit: Math.min(limit, maxPageLength) });
   }
 
   /**
@@ -174,25 +174,17 @@ export class PlantStore {
     return range;
   }
 
-  async *#pages(user: string, options: ListOptions): AsyncGenerator<Plant[], void, undefined> {
+  async *#iteratePages(user: string, options: ListOptions): AsyncGenerator<Plant[], void, undefined> {
     let { after, limit: left } = this.#parseList(user, options);
     while (left > 0) {
       const range = { after, limit: Math.min(left, maxPageLength) };
-      const { plants, hasMore } = await this.#readPage(user, range);
+      const { plants, hasMore } = await readPage(this.#storage, user, range);
       yield plants;
       if (!hasMore) return;
       after = plants.at(-1)?.id;
       left -= plants.length;
       // An adapter can read synchronously, so other work must be able to run between two pages.
       await nextTurn();
-    }
-  }
-
-  async #readPage(user: string, range: ListRange): Promise<PlantPage> {
-    try {
-      return checkedPage(await this.#storage.list(user, range), range);
-    } catch (error) {
-      throw asStorageError(error);
     }
   }
 

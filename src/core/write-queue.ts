@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout } from 'node:timers';
 import { Arrivals } from './arrivals.ts';
 import { PlantStoreError } from './model/errors.ts';
 import { idOf } from './storage-adapter.ts';

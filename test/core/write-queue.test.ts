@@ -5,6 +5,7 @@ import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { PlantStoreError } from '../../src/index.ts';
 import type { Write } from '../../src/index.ts';
 import { idOf } from '../../src/core/storage-adapter.ts';
+import { mockTimers } from '../support/mock-timers.ts';
 import { ReferenceStore } from '../support/reference-store.ts';
 
 /** Opens a store whose commits wait until the test completes them, with an error if there is one. */
@@ -93,7 +94,7 @@ describe('concurrent writes', { timeout: 20_000 }, () => {
   it('wait after a slow commit, at most 10 ms, for the clients of that commit', async (t) => {
     let nowMs = 0;
     t.mock.method(performance, 'now', () => nowMs);
-    t.mock.timers.enable({ apis: ['setTimeout'] });
+    mockTimers(t, { apis: ['setTimeout'] });
     const held = open();
     const created = [held.create(1), held.create(2)];
     await iterations();

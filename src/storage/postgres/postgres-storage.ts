@@ -1,10 +1,7 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { minInt64 } from '../../core/model/int64.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../application/options.ts';
-import { listAsJson } from '../../core/page.ts';
-import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
-import { readJsonPages } from './pages.ts';
 import type { PostgresPool } from './pool.ts';
 import { readPlants, scanPage } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
@@ -68,11 +65,6 @@ export class PostgresStorage implements StorageAdapter {
 
   list(user: string, range: ListRange): Promise<PlantPage> {
     return this.#run(() => readPlants(this.#runStatement, user, range));
-  }
-
-  /** @internal */
-  [listAsJson](requests: readonly PageRequest[]): Promise<(JsonPage | undefined)[]> {
-    return this.#run(() => readJsonPages(this.#runStatement, requests));
   }
 
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {

@@ -2,8 +2,6 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../application/options.ts';
-import { listAsJson } from '../../core/page.ts';
-import type { JsonPage, PageRequest } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { defaultBusyTimeoutMs, openDatabase } from './database.ts';
@@ -90,12 +88,6 @@ export class SqliteStorage implements StorageAdapter {
       yield page;
       this.#refuseIfClosed();
     }
-  }
-
-  /** @internal */
-  async [listAsJson](requests: readonly PageRequest[]): Promise<(JsonPage | undefined)[]> {
-    this.#refuseIfClosed();
-    return requests.map((request) => this.#reader.listJson(request));
   }
 
   dataVersion(): number {

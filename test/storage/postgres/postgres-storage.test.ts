@@ -3,13 +3,12 @@ import { after, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Pool } from 'pg';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
-import { readPages } from '../../../src/core/page.ts';
 import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/storage/options.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { eventually } from '../../support/eventually.ts';
-import { testJsonPages, testPageSize } from '../../support/page-size.ts';
+import { testListedText, testPageSize } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { scanAll } from '../../support/stored-plants.ts';
 import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
@@ -42,7 +41,7 @@ describe('page of a PostgresStorage', () => {
   const open = async (t: TestContext): Promise<PostgresStorage> =>
     new PostgresStorage({ pool: cluster.pool(t), table: cluster.newTable() });
   testPageSize(open);
-  testJsonPages(open);
+  testListedText(open);
 });
 
 describe('two servers over one PostgreSQL database', () => {
@@ -60,8 +59,6 @@ describe('PostgresStorage', () => {
     const { plants } = await storage.list('ada', everything);
     const scanned = (await scanAll(storage)).map(({ plant }) => plant);
     for (const found of [plants, scanned]) assert.equal(found.map(({ id }) => id).join(), ids.join());
-    const [page] = await readPages(storage, [{ user: 'ada', ...everything }]);
-    assert.equal(page?.lastId, maxInt64);
   });
 
   it('does not end the pool', async (t) => {
@@ -118,7 +115,7 @@ describe('PostgresStorage', () => {
     await storage.commit(Array.from({ length: 1000 }, (_, id) => create(id)));
     let settled = 0;
     const lists = Array.from({ length: 30 }, () =>
-      readPages(storage, [{ user: 'ada', ...everything }]).finally(() => {
+      storage.list('ada', everything).finally(() => {
         settled++;
       }),
     );
@@ -126,7 +123,7 @@ describe('PostgresStorage', () => {
     // The last list can settle in the same tick as `close`.
     await new Promise(setImmediate);
     assert.equal(settled, 30);
-    for (const [page] of await Promise.all(lists)) assert.equal(page?.count, 1000);
+    for (const { plants } of await Promise.all(lists)) assert.equal(plants.length, 1000);
   });
 });
 
@@ -152,14 +149,11 @@ describe('statements of a PostgresStorage', () => {
       await storage.commit(Array.from({ length: count }, (_, n) => create(n, user, nameOf(n))));
     }
     const users = ['eve', ...Array.from({ length: 39 }, (_, n) => (n % 2 === 0 ? 'ada' : 'bob'))];
-    const pages = await readPages(
-      storage,
-      users.map((user) => ({ user, after: undefined, limit: 25 })),
-    );
-    for (const [n, { json, hasMore }] of pages.entries()) {
+    const pages = await Promise.all(users.map((user) => storage.list(user, { after: undefined, limit: 25 })));
+    for (const [n, { plants, hasMore }] of pages.entries()) {
       const count = users[n] === 'eve' ? 3 : 25;
       assert.deepEqual(
-        (JSON.parse(json) as { name: string }[]).map(({ name }) => name),
+        plants.map(({ name }) => name),
         Array.from({ length: count }, (_, at) => nameOf(at)),
       );
       assert.equal(hasMore, count === 25);
@@ -198,10 +192,9 @@ describe('prepared statements of a PostgresStorage', () => {
     await storage.commit([remove(2, 'eve'), create(1, 'eve')]);
     await storage.commit([remove(1, 'eve')]);
     for (const limit of [1, 20, 300]) {
-      const page = { user: 'ada', after: undefined, limit };
-      await readPages(storage, [page]);
-      await readPages(storage, [page, { ...page, user: 'bob' }]);
-      await storage.list('ada', page);
+      const range = { after: undefined, limit };
+      await storage.list('ada', range);
+      await Promise.all(['ada', 'bob'].map((user) => storage.list(user, range)));
     }
   }
 

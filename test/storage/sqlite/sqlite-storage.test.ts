@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
-import { testJsonPages, testPageSize } from '../../support/page-size.ts';
+import { testPageSize } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { testTwoServers } from '../../support/two-servers.ts';
 import { create, remove } from '../../support/writes.ts';
@@ -47,5 +47,4 @@ describe('dataVersion of a SqliteStorage', () => {
 
 describe('page of a SqliteStorage', () => {
   testPageSize(async (t) => openSqlite(t, await newPath(t)));
-  testJsonPages(async (t) => openSqlite(t, await newPath(t)));
 });
