@@ -10,23 +10,14 @@ import { issueToken } from '../tokens/issue.ts';
  *
  * @throws {Error} if the folder of the tokens file does not exist, or if the file for the first token already exists.
  */
-export function prepareFirstToken(tokens: string): (url: string) => string {
+export function prepareFirstToken(tokens: string): (url: string) => Promise<string> {
   requireFolderOf(tokens, 'tokens file');
   const path = join(dirname(resolve(tokens)), 'first-token.txt');
   if (existsSync(path)) throw new Error(`The first token would be written to ${path}, which exists: move it away.`);
-  return (url) => {
-    // The file is created before the token is issued, so that no token is issued if the file cannot be created. It is
-    // written through its descriptor, because another account could replace the path with a link.
-    const file = openSync(path, 'wx', 0o600);
-    try {
-      writeSync(file, `${issueToken(tokens, { user: 'me' }).token}\n`);
-      fsyncSync(file);
-    } catch (error) {
-      rmSync(path, { force: true });
-      throw error;
-    } finally {
-      closeSync(file);
-    }
+  return async (url) => {
+    await issueToken(tokens, { user: 'me' }, ({ token }) => {
+      writeFirstToken(path, token);
+    });
     return `
 Created a token for the user 'me' in ${path}, which only its owner can read.
 Move the token to a safe place, and remove that file. To list your plants, run:
@@ -34,6 +25,19 @@ Move the token to a safe place, and remove that file. To list your plants, run:
   curl -H "Authorization: Bearer $(cat ${shellQuoted(path)})" ${shellQuoted(`${url}/plants`)}
 `;
   };
+}
+
+function writeFirstToken(path: string, token: string): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(file, `${token}\n`);
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(path);
+    throw error;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Quotes a string as one word for a POSIX shell. */

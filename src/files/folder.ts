@@ -8,13 +8,19 @@ export function requireFolderOf(path: string, use: string): void {
   throw new Error(`There is no folder ${folder} for the ${use}. Create the folder, or choose another file.`);
 }
 
+/** Makes the entries of a folder durable, if the file system supports this. */
 export function syncFolder(path: string): void {
   // On Windows, folders cannot be opened for fsync, but the file system itself makes directory entries durable.
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');
   try {
     fsyncSync(folder);
+  } catch (error) {
+    // CIFS and shared folders of virtual machines do not support it.
+    if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   } finally {
     closeSync(folder);
   }
 }
+
+const unsupported = ['EINVAL', 'ENOTSUP', 'ENOSYS', 'EBADF'];

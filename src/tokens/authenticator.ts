@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { checkFunctionOption, checkOptionNames } from '../application/options.ts';
 import { guardHook } from '../application/guard-hook.ts';
 import type { Caller } from '../application/caller.ts';
@@ -16,9 +17,11 @@ export interface TokenFileOptions {
  * - If the file becomes invalid, the function reports the problem and continues to accept the last valid tokens, so
  *   that a typing error does not lock out all users.
  * - If the file is removed, the function accepts no token until a valid file exists again.
- * - While a changed file cannot be read, the function rejects every token with `storage_unavailable`.
+ * - While a changed file cannot be read, has another hard link or is mounted without its folder, the function rejects
+ *   every token with `storage_unavailable`.
  *
- * @throws {Error} if the file does not exist or is invalid when `createTokenFileAuthenticator` is called.
+ * @throws {Error} if the file does not exist, is invalid, has another hard link or is mounted without its folder when
+ *   `createTokenFileAuthenticator` is called.
  * @example
  * const server = createPlantServer(store, { authenticate: createTokenFileAuthenticator('tokens.json') });
  */
@@ -29,7 +32,7 @@ export function createTokenFileAuthenticator(
   checkOptionNames('createTokenFileAuthenticator', options, ['onWarning']);
   const { onWarning = printWarning } = options;
   checkFunctionOption('onWarning', onWarning);
-  const grants = new TokenGrants(path, guardHook('onWarning', onWarning, printWarning));
+  const grants = new TokenGrants(resolve(path), guardHook('onWarning', onWarning, printWarning));
   return (token) => {
     const found = grants.find(token);
     return 'caller' in found ? found.caller : null;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { PlantStoreError } from '../core/model/errors.ts';
 import type { Caller } from '../application/caller.ts';
-import { isReadFailure, readTokenFile } from './token-file.ts';
+import { InvalidTokenFile, readTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
@@ -13,9 +13,8 @@ export interface Grant {
   readonly expiresAtMs: number;
 }
 
-/** A token counts as revoked if it was removed from the file since this process started. */
 export interface Refusal {
-  readonly reason: 'unknown' | 'expired' | 'revoked';
+  readonly reason: 'unknown' | 'expired';
   readonly tokenId: string | undefined;
 }
 
@@ -27,8 +26,6 @@ export class TokenGrants {
   #grants: ReadonlyMap<string, Grant> = new Map();
   /** The grants of tokens that were found, keyed by the token itself, so that further requests need no hash. */
   readonly #verified = new Map<string, Grant>();
-  /** The ids of all tokens that the file has contained since this process started, keyed by their SHA-256. */
-  readonly #ids = new Map<string, string>();
   #signature = '';
   #checkedAtMs = -Infinity;
   #isUnreadable = false;
@@ -41,7 +38,7 @@ export class TokenGrants {
     this.#use(signature, readTokenFile(path), isOpen);
   }
 
-  /** Throws `storage_unavailable` while a changed file cannot be read, because the change might revoke the token. */
+  /** Throws `storage_unavailable` while a changed file cannot be used, because the change might revoke the token. */
   find(token: string): Grant | Refusal {
     const nowMs = performance.now();
     if (nowMs >= this.#checkedAtMs + checkIntervalMs) {
@@ -55,12 +52,8 @@ export class TokenGrants {
   }
 
   #verify(token: string): Grant | Refusal {
-    const digest = tokenDigest(token);
-    const grant = this.#grants.get(digest);
-    if (grant === undefined) {
-      const tokenId = this.#ids.get(digest);
-      return { reason: tokenId === undefined ? 'unknown' : 'revoked', tokenId };
-    }
+    const grant = this.#grants.get(tokenDigest(token));
+    if (grant === undefined) return { reason: 'unknown', tokenId: undefined };
     this.#verified.set(token, grant);
     return grant;
   }
@@ -74,11 +67,11 @@ export class TokenGrants {
       this.#report(isAbsent ? `${this.#path} was removed: no token is accepted.` : '');
     } catch (error) {
       const { message } = error as Error;
-      this.#isUnreadable = isReadFailure(error as Error);
+      this.#isUnreadable = !(error instanceof InvalidTokenFile);
       const accepted = this.#signature === absent ? 'No token is accepted' : 'The last valid tokens stay in force';
       this.#report(
         this.#isUnreadable
-          ? `${message} Requests with a token are rejected with 503 until the file can be read.`
+          ? `${message} Requests with a token are rejected with 503 until the file can be used.`
           : `${message} ${accepted}.`,
       );
     }
@@ -86,7 +79,6 @@ export class TokenGrants {
 
   #use(signature: string, records: readonly TokenRecord[], isOpen: boolean): void {
     this.#grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
-    for (const { sha256, id } of records) this.#ids.set(sha256, id);
     this.#verified.clear();
     this.#signature = signature;
     if (!isOpen) return;

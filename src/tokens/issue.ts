@@ -1,8 +1,8 @@
-import { closeSync, existsSync, fchownSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { requireFolderOf, syncFolder } from '../files/folder.ts';
-import { readTokenFile, tokenFileText } from './token-file.ts';
+import { hasTokenFile, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
@@ -11,11 +11,20 @@ const retryAfterMs = 20;
 
 export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
 
-/** Creates the tokens file if it does not exist. The grant must be valid. */
-export function issueToken(
+export interface IssuedToken {
+  readonly token: string;
+  readonly record: TokenRecord;
+}
+
+/**
+ * Creates the tokens file if it does not exist. The grant must be valid. `deliver` shows or saves the token. It runs
+ * before the token is stored, so that every stored token has been delivered.
+ */
+export async function issueToken(
   path: string,
   { user, scopes, expiresAt }: TokenGrant,
-): { token: string; record: TokenRecord } {
+  deliver: (issued: IssuedToken) => void | Promise<void> = () => undefined,
+): Promise<IssuedToken> {
   const token = mintToken();
   const record: TokenRecord = {
     id: `tk_${randomBase62(10)}`,
@@ -25,7 +34,14 @@ export function issueToken(
     createdAt: new Date().toISOString(),
     ...(expiresAt !== undefined && { expiresAt }),
   };
-  changeTokenFile(path, (records) => [...records, record]);
+  const change = new TokenFileChange(path);
+  try {
+    change.write([...change.records, record]);
+    await deliver({ token, record });
+    change.store();
+  } finally {
+    change.end();
+  }
   return { token, record };
 }
 
@@ -33,43 +49,67 @@ export function issueToken(
 export function revokeToken(path: string, token: string): string | undefined {
   requireTokenFile(path);
   const digest = tokenDigest(token);
-  let revokedId: string | undefined;
-  changeTokenFile(path, (records) => {
-    revokedId = records.find(({ id, sha256 }) => id === token || sha256 === digest)?.id;
-    return revokedId === undefined ? undefined : records.filter(({ id }) => id !== revokedId);
-  });
-  return revokedId;
+  const change = new TokenFileChange(path);
+  try {
+    const found = change.records.find(({ id, sha256 }) => id === token || sha256 === digest);
+    if (found === undefined) return undefined;
+    change.write(change.records.filter((record) => record !== found));
+    change.store();
+    return found.id;
+  } finally {
+    change.end();
+  }
 }
 
 export function requireTokenFile(path: string): void {
   requireFolderOf(path, 'tokens file');
-  if (!existsSync(path)) {
+  if (!hasTokenFile(path)) {
     throw new Error(`There is no tokens file ${resolve(path)}. Check the path, or create a token.`);
   }
 }
 
-/** Changes the tokens file atomically and durably, and keeps its owner. The unfinished new file is also the lock. */
-function changeTokenFile(given: string, change: (records: TokenRecord[]) => TokenRecord[] | undefined): void {
-  requireFolderOf(given, 'tokens file');
-  // The new file is named after the real path, so that all symbolic links to a tokens file share one lock.
-  const path = existsSync(given) ? realpathSync(given) : given;
-  const newPath = `${path}.new`;
-  const file = createNewFile(newPath);
-  // The new file may have been removed by hand, and another command may then have created its own.
-  const isOurs = (): boolean => lstatSync(newPath, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
-  try {
-    const changed = change(existsSync(path) ? readTokenFile(path) : []);
-    if (changed === undefined) return;
-    writeFileSync(file, tokenFileText(changed));
-    keepOwner(path, file);
-    fsyncSync(file);
-    if (!isOurs()) throw new Error(`${newPath} was removed: the tokens file is unchanged. Try again.`);
-    renameSync(newPath, path);
-  } finally {
-    if (isOurs()) rmSync(newPath);
-    closeSync(file);
+/** Replaces the tokens file atomically and durably. The unfinished new file is also the lock, until `end` is called. */
+class TokenFileChange {
+  readonly records: readonly TokenRecord[];
+  readonly #path: string;
+  readonly #newPath: string;
+  readonly #file: number;
+
+  constructor(path: string) {
+    requireFolderOf(path, 'tokens file');
+    const exists = hasTokenFile(path);
+    // The new file is named after the real path, so that all symbolic links to a tokens file share one lock.
+    this.#path = exists ? realpathSync(path) : path;
+    this.#newPath = `${this.#path}.new`;
+    this.#file = createNewFile(this.#newPath);
+    try {
+      this.records = hasTokenFile(this.#path) ? readTokenFile(this.#path) : [];
+    } catch (error) {
+      this.end();
+      throw error;
+    }
   }
-  syncFolder(dirname(path));
+
+  write(records: readonly TokenRecord[]): void {
+    writeFileSync(this.#file, tokenFileText(records));
+    fsyncSync(this.#file);
+  }
+
+  store(): void {
+    if (!this.#isOurs()) throw new Error(`${this.#newPath} was removed: the tokens file is unchanged. Try again.`);
+    renameSync(this.#newPath, this.#path);
+    syncFolder(dirname(this.#path));
+  }
+
+  end(): void {
+    if (this.#isOurs()) rmSync(this.#newPath);
+    closeSync(this.#file);
+  }
+
+  /** The new file may have been removed by hand, and another command may then have created its own. */
+  #isOurs(): boolean {
+    return lstatSync(this.#newPath, { throwIfNoEntry: false })?.ino === fstatSync(this.#file).ino;
+  }
 }
 
 /** Waits while another process is changing the tokens file. */
@@ -87,14 +127,4 @@ function createNewFile(path: string): number {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryAfterMs);
     }
   }
-}
-
-/**
- * Uses the file descriptor: through the path, root could make another account the owner of the target of a link that
- * this account has put there.
- */
-function keepOwner(path: string, file: number): void {
-  const old = lstatSync(path, { throwIfNoEntry: false });
-  const { uid, gid } = fstatSync(file);
-  if (old !== undefined && (old.uid !== uid || old.gid !== gid)) fchownSync(file, old.uid, old.gid);
 }

@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
+import { isMountPoint } from '../files/mount-point.ts';
 import { isUser } from '../core/model/user.ts';
 import { scopes as allScopes } from '../application/caller.ts';
 import type { Scope } from '../application/caller.ts';
@@ -16,20 +17,34 @@ export interface TokenRecord {
   readonly expiresAt?: string;
 }
 
-/** @throws {Error} if the file cannot be read or is invalid. The message does not quote the file's content. */
+/** The content of a tokens file is invalid. The message does not quote it. */
+export class InvalidTokenFile extends Error {}
+
+/** @throws {InvalidTokenFile} if the content is invalid, and another error if the file cannot be read. */
 export function readTokenFile(path: string): TokenRecord[] {
   try {
+    const stats = statSync(path);
     // If the path names a pipe, opening it would block until another process opens the pipe for writing.
-    if (!statSync(path).isFile()) throw new Error('it is not a file');
+    if (!stats.isFile()) throw new Error('it is not a file');
+    // A change replaces the file by renaming a new one, which the file under another name would not notice.
+    if (stats.nlink === 0 || isMountPoint(path)) {
+      throw new Error('it is mounted without its folder, so revoked tokens could stay valid: mount the folder');
+    }
+    if (stats.nlink > 1) {
+      throw new Error('it has another name (a hard link), so revoked tokens could stay valid: remove that name');
+    }
     return parseRecords(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
+    const message = `${path} cannot be used: ${(cause as Error).message}.`;
+    throw cause instanceof InvalidTokenFile ? new InvalidTokenFile(message) : new Error(message, { cause });
   }
 }
 
-export function isReadFailure({ cause }: Error): boolean {
-  // In Jest, errors from Node.js are not instances of `Error`.
-  return typeof cause === 'object' && cause !== null && 'errno' in cause;
+/** @throws {Error} if the path is a link to a file that does not exist: the disk may not be mounted. */
+export function hasTokenFile(path: string): boolean {
+  if (existsSync(path)) return true;
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  throw new Error(`${path} is a link to a file that does not exist. Mount the disk of that file, or remove the link.`);
 }
 
 export function tokenFileText(tokens: readonly TokenRecord[]): string {
@@ -42,40 +57,48 @@ function parseRecords(text: string): TokenRecord[] {
     content = JSON.parse(text);
   } catch {
     // The SyntaxError is not set as the cause, because its message quotes the file's content.
-    throw new Error('it is not JSON. Correct it, or restore a backup');
+    throw new InvalidTokenFile('it is not JSON. Correct it, or restore a backup');
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
-  if (version !== 1 || !Array.isArray(tokens)) throw new Error('it is not {"version":1,"tokens":[…]}');
+  if (version !== 1 || !Array.isArray(tokens)) throw new InvalidTokenFile('it is not {"version":1,"tokens":[…]}');
   const indexes = new Map<string, number>();
-  for (const [index, record] of tokens.entries()) {
-    if (!isTokenRecord(record)) {
-      throw new Error(`entry ${index} of its tokens has a field that is unknown, missing or invalid`);
+  for (const [index, record] of (tokens as unknown[]).entries()) {
+    const problem = problemOf(record);
+    if (problem !== undefined) throw new InvalidTokenFile(`entry ${index} of its tokens ${problem}`);
+    const { sha256 } = record as TokenRecord;
+    const other = indexes.get(sha256);
+    if (other !== undefined) {
+      throw new InvalidTokenFile(`entries ${other} and ${index} of its tokens have the same sha256`);
     }
-    const other = indexes.get(record.sha256);
-    if (other !== undefined) throw new Error(`entries ${other} and ${index} of its tokens have the same sha256`);
-    indexes.set(record.sha256, index);
+    indexes.set(sha256, index);
   }
   return tokens as TokenRecord[];
 }
 
-function isTokenRecord(value: unknown): value is TokenRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, user, sha256, scopes, createdAt, expiresAt, ...others } = value as Record<string, unknown>;
-  return (
-    // Otherwise, a token with a misspelled `scopes` or `expiresAt` would have all scopes, or never expire.
-    Object.keys(others).length === 0 &&
-    typeof id === 'string' &&
-    isUser(user) &&
-    typeof sha256 === 'string' &&
-    /^[\da-f]{64}$/.test(sha256) &&
-    (scopes === undefined || (Array.isArray(scopes) && scopes.every((scope) => allScopes.includes(scope as Scope)))) &&
-    isTime(createdAt) &&
-    (expiresAt === undefined || isTime(expiresAt))
-  );
+const validFields: Readonly<Record<keyof TokenRecord, (value: unknown) => boolean>> = {
+  id: (value) => typeof value === 'string',
+  user: isUser,
+  sha256: (value) => typeof value === 'string' && /^[\da-f]{64}$/.test(value),
+  scopes: (value) =>
+    value === undefined || (Array.isArray(value) && value.every((scope) => allScopes.includes(scope as Scope))),
+  createdAt: isTime,
+  expiresAt: (value) => value === undefined || isTime(value),
+};
+
+function problemOf(record: unknown): string | undefined {
+  if (typeof record !== 'object' || record === null) return 'is not an object';
+  // With a misspelled `scopes` or `expiresAt`, a token would have all scopes, or never expire.
+  const isKnown = (name: string): boolean => Object.hasOwn(validFields, name);
+  const unknown = Object.keys(record).find((name) => !isKnown(name));
+  // A long name may be a token.
+  if (unknown !== undefined) return `has an unknown field${/^\w{1,20}$/.test(unknown) ? `, ${unknown}` : ''}`;
+  const fields = record as Record<string, unknown>;
+  const wrong = Object.entries(validFields).find(([name, isValid]) => !isValid(fields[name]))?.[0];
+  return wrong === undefined ? undefined : `has a missing or invalid ${wrong}`;
 }
 
 /** Checks the format, because `Date.parse` also accepts other texts, such as `never 2099`. */
-function isTime(value: unknown): value is string {
+function isTime(value: unknown): boolean {
   const format = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?$/;
   return typeof value === 'string' && format.test(value) && !Number.isNaN(Date.parse(value));
 }

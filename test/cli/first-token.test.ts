@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readTokenFile } from '../../src/tokens/token-file.ts';
 import { callService } from '../support/call.ts';
 import { callCommand } from '../support/call-command.ts';
-import { startServer } from '../support/command-line.ts';
+import { runCommand, startServer } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
+import { mountSmallFolder } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 describe('first start of plant-store serve', { concurrency: 4 }, () => {
@@ -42,6 +43,18 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     assert.equal(await second.stop(), 0);
     assert.doesNotMatch(second.stdout(), /new file|curl/);
     assert.ok(!existsSync(file));
+  });
+
+  it('leaves no token behind if first-token.txt cannot be written, because the disk is full', async (t) => {
+    const cwd = await mountSmallFolder(t, 1);
+    if (cwd === undefined) return;
+    const { bsize, bavail } = await statfs(cwd);
+    // One block is left for the tokens file.
+    await writeFile(join(cwd, 'large'), Buffer.alloc((bavail - 1) * bsize));
+    const { code, stderr } = await runCommand(['serve', '--port', '0', '--storage', 'memory'], { cwd });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /ENOSPC/);
+    assert.deepEqual(await readdir(cwd), ['large']);
   });
 
   it('fails if first-token.txt exists or the folder for the tokens file is missing', async (t) => {

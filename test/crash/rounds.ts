@@ -36,7 +36,8 @@ export interface CrashReport {
 /** Runs rounds on one file. After each round, compares all plants with the responses that the clients received. */
 export async function runCrashRounds({ folder, storage, rounds }: CrashOptions): Promise<CrashReport> {
   const users = ['ada', 'bob', 'eve'];
-  const tokens = new Map(users.map((user) => [user, issueToken(join(folder, 'tokens.json'), { user }).token]));
+  const tokens = new Map<string, string>();
+  for (const user of users) tokens.set(user, (await issueToken(join(folder, 'tokens.json'), { user })).token);
   const report: CrashReport = { acknowledged: 0, problems: [] };
   const model = new PlantModel();
   await using cleanUp = new CleanUp();

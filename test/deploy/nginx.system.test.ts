@@ -85,13 +85,13 @@ describe('deploy/nginx', () => {
   it('passes plant-store check over HTTP/2 and TLS under a prefix, serves --docs, and logs no secrets', async (t) => {
     if (!hasProgram(t, 'nginx') || !hasProgram(t, 'openssl')) return;
     const cwd = await temporaryFolder(t);
-    const issue = (user: string, scopes?: Scope[]): string =>
-      issueToken(join(cwd, 'tokens.json'), { user, ...(scopes && { scopes }) }).token;
-    const token = issue('ada');
+    const issue = async (user: string, scopes?: Scope[]): Promise<string> =>
+      (await issueToken(join(cwd, 'tokens.json'), { user, ...(scopes && { scopes }) })).token;
+    const token = await issue('ada');
     const env = {
       NODE_EXTRA_CA_CERTS: join(cwd, 'certificate.pem'),
-      PLANT_STORE_CHECK_TOKENS: `${token} ${issue('adam')}`,
-      PLANT_STORE_CHECK_READ_ONLY_TOKEN: issue('ada', ['plants:read']),
+      PLANT_STORE_CHECK_TOKENS: `${token} ${await issue('adam')}`,
+      PLANT_STORE_CHECK_READ_ONLY_TOKEN: await issue('ada', ['plants:read']),
     };
     const { server, ...ports } = await startBoth(t, cwd, '/garden');
     const base = `https://127.0.0.1:${ports.https}/garden`;

@@ -63,7 +63,7 @@ async function runScenario(scenario: Scenario, urls: readonly string[], token: s
 
 async function runAll(): Promise<void> {
   await cluster.start(folder, postgres);
-  const { token } = issueToken(join(folder, 'tokens.json'), { user });
+  const { token } = await issueToken(join(folder, 'tokens.json'), { user });
   const starting = cluster.urls.map((url, n) =>
     startServer(cleanUp, [], { cwd: folder, env: { PLANT_STORE_STORAGE: url }, log: `server${n + 1}.log` }),
   );

@@ -23,7 +23,7 @@ export interface TokenFolder {
 export async function folderWithToken(t: HasAfter, user = 'ada'): Promise<TokenFolder> {
   const cwd = await temporaryFolder(t);
   const tokens = join(cwd, 'tokens.json');
-  const { token, record } = issueToken(tokens, { user });
+  const { token, record } = await issueToken(tokens, { user });
   return { cwd, tokens, token, tokenId: record.id };
 }
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { link, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { runInNewContext } from 'node:vm';
-import { isReadFailure, readTokenFile, tokenFileText } from '../../src/tokens/token-file.ts';
+import { hasTokenFile, InvalidTokenFile, readTokenFile, tokenFileText } from '../../src/tokens/token-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const sha256 = 'ab'.repeat(32);
@@ -28,14 +27,13 @@ const invalidFields: Readonly<Record<string, unknown[]>> = {
   expires: ['2099-01-01T00:00:00Z'],
   expires_at: ['2099-01-01T00:00:00Z'],
 };
-const invalidRecords = Object.entries(invalidFields).flatMap(([name, values]) =>
-  values.map((value) => ({ ...record, [name]: value })),
-);
 
 const invalidTexts: Readonly<Record<string, string[]>> = {
   'not JSON': ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}'],
   '{"version":1,"tokens":[…]}': ['null', '1', '[]', '{}', '{"version":2,"tokens":[]}', '{"version":1,"tokens":{}}'],
-  'entry 1': [null, 'pst_secret', ...invalidRecords].map((invalid) => fileOf(record, invalid)),
+  'entry 1': [null, 'pst_secret', { ...record, [`pst_${'0'.repeat(36)}`]: 1 }].map((invalid) =>
+    fileOf(record, invalid),
+  ),
   'entries 0 and 2': [fileOf(record, between, { ...record, id: 'tk_3', user: 'eve' })],
 };
 
@@ -62,10 +60,44 @@ describe('readTokenFile', () => {
         await writeFile(path, text);
         assert.throws(
           () => readTokenFile(path),
-          ({ message }: Error) => message.includes(problem) && !/pst_|eve/.test(message),
+          (error) =>
+            error instanceof InvalidTokenFile && error.message.includes(problem) && !/pst_|eve/.test(error.message),
           text,
         );
       }
+    }
+  });
+
+  for (const [name, values] of Object.entries(invalidFields)) {
+    it(`names the field ${name} if it is invalid or unknown`, async (t) => {
+      const path = join(await temporaryFolder(t), 'tokens.json');
+      for (const value of values) {
+        await writeFile(path, fileOf(record, { ...record, [name]: value }));
+        assert.throws(() => readTokenFile(path), new RegExp(`entry 1 of its tokens has an? .*${name}\\.$`));
+      }
+    });
+  }
+
+  it('rejects a file that has another hard link, and a file that is mounted without its folder', async (t) => {
+    const folder = await temporaryFolder(t);
+    const [path, mounted] = [join(folder, 'tokens.json'), join(folder, 'a mount.json')];
+    await writeFile(path, fileOf(record));
+    await link(path, `${path}.link`);
+    assert.throws(() => readTokenFile(path), /hard link/);
+    await rm(`${path}.link`);
+    await writeFile(mounted, '');
+    if (spawnSync('mount', ['--bind', path, mounted]).status !== 0) {
+      t.skip('this process may not mount');
+      return;
+    }
+    try {
+      assert.throws(() => readTokenFile(mounted), /mount the folder/);
+      // From now on, the number of hard links of the mounted file is 0.
+      await writeFile(`${path}.new`, fileOf(record));
+      await rename(`${path}.new`, path);
+      assert.throws(() => readTokenFile(mounted), /mount the folder/);
+    } finally {
+      execFileSync('umount', [mounted]);
     }
   });
 
@@ -80,11 +112,9 @@ describe('readTokenFile', () => {
   });
 });
 
-// Jest runs tests in a VM context with an `Error` of its own.
-it('isReadFailure recognizes an error of Node.js, even from another VM context', () => {
-  const cause: unknown = runInNewContext(`Object.assign(new Error('EIO'), { errno: -5 })`);
-  assert.equal(isReadFailure(new Error('unreadable', { cause })), true);
-  for (const other of [new Error('invalid'), undefined, null, 'text']) {
-    assert.equal(isReadFailure(new Error('invalid', { cause: other })), false);
-  }
+it('hasTokenFile rejects a link to a file that does not exist, because a disk may not be mounted', async (t) => {
+  const path = join(await temporaryFolder(t), 'tokens.json');
+  assert.equal(hasTokenFile(path), false);
+  await symlink('volume/tokens.json', path);
+  assert.throws(() => hasTokenFile(path), /link to a file that does not exist/);
 });

@@ -1,6 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { createRequestListener } from '../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { checkBasePath } from '../../http/options.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
+import { hasTokenFile } from '../../tokens/token-file.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
 import { asUsageError, parseCommandLine, shown, UsageError } from '../command.ts';
@@ -141,7 +141,7 @@ export async function run(args: string[]): Promise<number> {
     const adminUrl = adminServer && config.admin && (await listen(adminServer, config.admin));
     // The token is issued only after the server has started to listen. Otherwise, a failed startup, for example because
     // the port is in use, would leave behind a token that was never shown.
-    const first = tokens.issueFirst(reachableUrl(url));
+    const first = await tokens.issueFirst(reachableUrl(url));
     await interruptible(async (signal) => {
       const signaled = once(signal, 'abort');
       announce(config, url, adminUrl, first);
@@ -169,7 +169,7 @@ export async function run(args: string[]): Promise<number> {
 /** Opens the tokens file. If it is missing, every token is rejected until `issueFirst` creates it. */
 function openTokens(path: string, log: Log) {
   const open = (): TokenGrants => new TokenGrants(path, log.error.bind(log));
-  const issue = existsSync(path) ? undefined : prepareFirstToken(path);
+  const issue = hasTokenFile(path) ? undefined : prepareFirstToken(path);
   let grants = issue === undefined ? open() : undefined;
   return {
     authenticate: (token: string): Caller | null => {
@@ -179,8 +179,8 @@ function openTokens(path: string, log: Log) {
       log.info(`A token was rejected: ${found.reason}`, { tokenId: found.tokenId });
       return null;
     },
-    issueFirst: (url: string): string | undefined => {
-      const message = issue?.(url);
+    issueFirst: async (url: string): Promise<string | undefined> => {
+      const message = await issue?.(url);
       grants ??= open();
       return message;
     },

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { scopes as allScopes } from '../../application/caller.ts';
@@ -6,7 +5,7 @@ import type { Scope } from '../../application/caller.ts';
 import { errorTable } from '../../core/model/errors.ts';
 import { isUser } from '../../core/model/user.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
-import { readTokenFile } from '../../tokens/token-file.ts';
+import { hasTokenFile, readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseCommandLine, shown, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
@@ -48,21 +47,20 @@ async function create(args: string[]): Promise<number> {
   const scopes = values.scope?.split(',').map(parseScope);
   const expiresIn = values['expires-in'];
   const path = setting('tokens', values.tokens).text;
-  const place = `${existsSync(path) ? '' : 'the new file '}${resolve(path)}`;
-  const issued = issueToken(path, {
+  const place = `${hasTokenFile(path) ? '' : 'the new file '}${resolve(path)}`;
+  const grant = {
     user,
     ...(scopes && { scopes }),
     ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
+  };
+  await issueToken(path, grant, async ({ token, record: { id } }) => {
+    process.stderr.write(`Created ${id} for ${printable(user)} in ${place}. The token is shown only once:\n`);
+    try {
+      await print(`${token}\n`);
+    } catch (cause) {
+      throw new Error(`The token could not be written, and was not stored: ${(cause as Error).message}.`, { cause });
+    }
   });
-  const { id } = issued.record;
-  process.stderr.write(`Created ${id} for ${printable(user)} in ${place}. The token is shown only once:\n`);
-  try {
-    await print(`${issued.token}\n`);
-  } catch (cause) {
-    // The disk may be full, or the reader of a pipe may have exited. A lost token must not stay valid.
-    revokeToken(path, id);
-    throw new Error(`The token could not be written: ${(cause as Error).message}. It was revoked.`, { cause });
-  }
   return 0;
 }
 

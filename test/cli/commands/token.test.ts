@@ -8,6 +8,7 @@ import { callCommand } from '../../support/call-command.ts';
 import { commandEnvironment, runProgram } from '../../support/run-program.ts';
 import type { Finished } from '../../support/run-program.ts';
 import { plantStore } from '../../support/sources.ts';
+import { hasProgram } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -49,16 +50,27 @@ describe('plant-store token create', () => {
   });
 
   const skip = existsSync('/dev/full') ? false : 'this system has no /dev/full';
-  it('revokes the token and fails if standard output cannot be written', { skip }, async (t) => {
+  it('stores no token and fails if standard output cannot be written', { skip }, async (t) => {
     const { cwd, path, token } = await openDesk(t);
     await token('create', 'ada');
     const kept = readTokenFile(path);
     const args = ['-c', '"$@" > /dev/full', 'sh', process.execPath, ...plantStore, 'token', 'create', 'bob'];
     const { code, stderr } = await runProgram('sh', args, { cwd, env: commandEnvironment() });
     assert.equal(code, 1, stderr);
-    assert.match(stderr, /could not be written.*ENOSPC.*revoked/);
+    assert.match(stderr, /could not be written.*not stored.*ENOSPC/);
     assert.deepEqual(readTokenFile(path), kept);
   });
+});
+
+it('plant-store token › works if the file system does not support fsync for folders', async (t) => {
+  if (!hasProgram(t, 'strace')) return;
+  const { cwd, path } = await openDesk(t);
+  const strace = ['-f', '-o', '/dev/null', '-P', cwd, '-e', 'inject=fsync:error=EINVAL'];
+  const args = [...strace, process.execPath, ...plantStore, 'token', 'create', 'ada'];
+  const { code, stdout, stderr } = await runProgram('strace', args, { cwd, env: commandEnvironment() });
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^pst_/);
+  assert.equal(readTokenFile(path).length, 1);
 });
 
 it('plant-store token list › prints no secrets, marks expired tokens, and escapes control characters', async (t) => {

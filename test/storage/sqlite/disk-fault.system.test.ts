@@ -32,9 +32,11 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
     for (const [condition, straceArgs] of faults) {
       it(`acknowledges no write while ${condition}, and recovers without a restart`, async (t) => {
         const cwd = await temporaryFolder(t);
-        const issue = (user: string): string => issueToken(join(cwd, 'tokens.json'), { user }).token;
-        const tokens = new Map(['ada', 'bob'].map((user) => [user, issue(user)]));
-        const otherToken = issue('eve');
+        const tokens = new Map<string, string>();
+        for (const user of ['ada', 'bob']) {
+          tokens.set(user, (await issueToken(join(cwd, 'tokens.json'), { user })).token);
+        }
+        const { token: otherToken } = await issueToken(join(cwd, 'tokens.json'), { user: 'eve' });
         const start = () => startServer(t, ['--storage', storage, '--log-level', 'error'], { cwd });
         const server = await start();
         const clients = startModelClients(new PlantModel(), { urls: [server.url], tokens, clients: 8 });

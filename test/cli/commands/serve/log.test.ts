@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { revokeToken } from '../../../../src/tokens/issue.ts';
 import { callService } from '../../../support/call.ts';
 import { spawnCommand } from '../../../support/command-line.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -38,13 +37,10 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
   });
 
   it('says why a token was rejected', async (t) => {
-    const { tokens, tokenId, call, log } = await startTokenServer(t, memory);
-    assert.equal((await call('GET', '/plants')).status, 200);
-    revokeToken(tokens, tokenId);
-    await eventually(async () => {
-      assert.equal((await call('GET', '/plants')).status, 401);
-      const reasons = log().filter((line) => String(line['message']).includes('rejected: revoked'));
-      assert.equal(reasons[0]?.['tokenId'], tokenId);
+    const { call, log } = await startTokenServer(t, memory);
+    assert.equal((await call('GET', '/plants', { token: 'unknown' })).status, 401);
+    await eventually(() => {
+      assert.ok(log().some(({ message }) => String(message).includes('rejected: unknown')));
     });
   });
 
