@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { TestContext } from 'node:test';
 import { plainEnvironment } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
@@ -12,14 +12,17 @@ import type { HasAfter } from '../support/temporary-folder.ts';
 /** The folder of the examples. */
 export const examples: string = join(root, 'examples/frameworks');
 
+/** The folder of the apps that only the tests use. */
+export const apps: string = join(root, 'test/frameworks');
+
 /**
- * Returns whether the packages of the examples are installed. If they are, `plant-store` is added to them. If they are
- * not, the test is skipped with a message.
+ * Returns whether the packages of a folder are installed. If they are, `plant-store` is added to them. If they are not,
+ * the test is skipped with a message.
  */
-export function arePackagesInstalled(t: TestContext): boolean {
-  const packages = join(examples, 'node_modules');
-  if (!existsSync(join(packages, 'hono'))) {
-    t.skip('`npm ci --prefix examples/frameworks` installs what this test needs');
+export function arePackagesInstalled(t: TestContext, folder: string = examples): boolean {
+  const packages = join(folder, 'node_modules');
+  if (!existsSync(join(packages, 'express'))) {
+    t.skip(`not run: \`npm ci --prefix ${relative(root, folder)}\` installs what this test needs`);
     return false;
   }
   const link = join(packages, 'plant-store');

@@ -1,0 +1,55 @@
+// Apps whose middleware replaces methods of the response, and frameworks that adapt the listener.
+import fastifyCompress from '@fastify/compress';
+import middie from '@fastify/middie';
+import compression from 'compression';
+import oldCompression from 'compression-1.7.4';
+import express from 'express';
+import session from 'express-session';
+import fastify from 'fastify';
+import { fromNodeHandler, H3, toNodeHandler } from 'h3';
+import { createApp, fromNodeMiddleware, toNodeListener } from 'h3-1';
+import Koa from 'koa';
+import koaCompress from 'koa-compress';
+import morgan from 'morgan';
+import { createRequire } from 'node:module';
+import { once } from 'node:events';
+
+const nextCompression = createRequire(import.meta.url)('next/dist/compiled/compression');
+const quiet = { stream: { write() {} } };
+const newSession = () => session({ secret: 'secret', resave: false, saveUninitialized: true });
+
+function expressApp(...middleware) {
+  const app = express();
+  for (const each of middleware) app.use(each);
+  return app;
+}
+
+/** Each function mounts a listener of the service, and returns the listener of the app. */
+export const apps = {
+  'Express with compression': (plants) => expressApp(compression(), plants),
+  // The following four use on-headers 1.0, which misreads an array of headers.
+  'Express with compression 1.7.4': (plants) => expressApp(oldCompression(), plants),
+  'Express with morgan 1.10.0': (plants) => expressApp(morgan('tiny', quiet), plants),
+  'Express with express-session 1.18.1': (plants) => expressApp(newSession(), plants),
+  'the copy of compression in Next.js': (plants) => expressApp(nextCompression(), plants),
+  'Express with all of them': (plants) => expressApp(morgan('tiny', quiet), newSession(), oldCompression(), plants),
+  'h3 1': (plants) => toNodeListener(createApp().use(fromNodeMiddleware(plants))),
+  'h3 2': (plants) => toNodeHandler(new H3().use(fromNodeHandler(plants))),
+  'Koa with koa-compress': (plants) => {
+    const app = new Koa();
+    app.use(koaCompress());
+    app.use(async ({ req, res }) => {
+      plants(req, res);
+      await once(res, 'close');
+    });
+    return app.callback();
+  },
+  'Fastify with @fastify/compress': async (plants) => {
+    const app = fastify();
+    await app.register(fastifyCompress);
+    await app.register(middie);
+    app.use((request, response) => plants(request, response));
+    await app.ready();
+    return app.routing;
+  },
+};

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import { MemoryStorage, PlantStore } from 'plant-store';
+import { createFetchHandler } from 'plant-store/fetch';
+import { createPlantServer } from 'plant-store/http';
+import { PostgresStorage } from 'plant-store/postgres';
+import { SqliteStorage } from 'plant-store/sqlite';
+
+const folder = mkdtempSync(join(tmpdir(), 'fake-timers-'));
+process.once('exit', () => rmSync(folder, { recursive: true }));
+const pool = new Pool({ connectionString: process.env.DATABASE_URL });
+
+export const storages = {
+  MemoryStorage: () => new MemoryStorage(),
+  SqliteStorage: () => new SqliteStorage(join(folder, 'plants.db')),
+  'SqliteStorage with commitThread': () => new SqliteStorage(join(folder, 'thread.db'), { commitThread: true }),
+  PostgresStorage: () => new PostgresStorage({ pool, createTable: true }),
+};
+
+/** Calls a store, a fetch handler and a server. All calls must settle, even if the timers of the process are fake. */
+export async function settle(storage) {
+  const store = new PlantStore({ storage });
+  const options = { authenticate: (token) => ({ user: token }) };
+  const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
+  const handle = createFetchHandler(store, options);
+  const server = createPlantServer(store, options).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+
+  await Promise.all(Array.from({ length: 1500 }, (_, id) => store.createPlant('ada', { id, name: 'Fern' })));
+  assert.equal(await store.deletePlant('ada', 0), true);
+  assert.equal((await store.listPlants('ada')).length, 1499);
+  for (const send of [handle, fetch]) {
+    const call = async (method, path, body) =>
+      (await send(new Request(`http://127.0.0.1:${port}${path}`, { method, headers, body }))).text();
+    assert.equal(await call('POST', '/plants', '{"id":0,"name":"Moss"}'), '{"name":"Moss"}');
+    assert.equal(await call('DELETE', '/plants/0'), '');
+    assert.equal(JSON.parse(await call('GET', '/plants')).length, 1499);
+  }
+  server.close();
+  server.closeAllConnections();
+  await store.close();
+}
+
+export const closePool = () => pool.end();

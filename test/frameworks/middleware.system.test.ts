@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { listenUrl } from '../support/listen.ts';
+import { createListener } from '../support/service.ts';
+import { apps, arePackagesInstalled } from './program.ts';
+
+const requests: readonly (readonly [method: string, path: string, token: string, body?: string])[] = [
+  ['GET', '/plants', 'ada'],
+  ['GET', '/plants?limit=20', 'ada'],
+  ['HEAD', '/plants?limit=20', 'ada'],
+  ['POST', '/plants', 'ada', '{"id":-1,"name":"Fern","tag":"indoor"}'],
+  ['POST', '/plants', 'ada', '{}'],
+  ['DELETE', '/plants/-1', 'ada'],
+  ['DELETE', '/plants/-1', 'ada'],
+  ['GET', '/plants', 'unknown'],
+  ['DELETE', '/plants/1', 'ada-reads'],
+  ['PATCH', '/plants', 'ada'],
+  ['OPTIONS', '/plants', 'ada'],
+  ['GET', '/openapi.json', 'ada'],
+];
+
+/** The headers that differ between two responses of one service, and those that the middleware itself changes. */
+const otherHeaders = /^(?:connection|content-length|date|keep-alive|transfer-encoding|vary|x-request-id)$/;
+
+/** Sends each request, and returns the responses, with the headers that the service has set. */
+async function callAll(url: string) {
+  const responses = [];
+  for (const [method, path, token, body] of requests) {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip', 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(5000),
+      ...(body !== undefined && { body }),
+    });
+    assert.ok(response.headers.has('x-request-id'));
+    const headers = [...response.headers].filter(([name]) => !otherHeaders.test(name));
+    responses.push({ request: `${method} ${path}`, status: response.status, headers, body: await response.text() });
+  }
+  return responses;
+}
+
+type Response = Awaited<ReturnType<typeof callAll>>[number];
+
+/** Removes the headers that `expected` does not have, such as `Content-Encoding` and `Set-Cookie`. */
+function withoutAdded(response: Response, expected: Response | undefined): Response {
+  const names = new Set(expected?.headers.map(([name]) => name));
+  return { ...response, headers: response.headers.filter(([name]) => names.has(name)) };
+}
+
+type ServiceListener = ReturnType<typeof createListener>['listener'];
+
+/** The exports of apps/middleware.js. */
+interface Module {
+  readonly apps: Readonly<Record<string, (plants: ServiceListener) => RequestListener | Promise<RequestListener>>>;
+}
+
+it('createRequestListener sends the same responses behind middleware that replaces methods of them', async (t) => {
+  if (!arePackagesInstalled(t, apps)) return;
+  const { apps: mounts } = (await import(join(apps, 'apps/middleware.js'))) as Module;
+  for (const [name, mount] of Object.entries(mounts)) {
+    await t.test(name, { timeout: 60_000 }, async (t) => {
+      const { store, listener } = createListener(t);
+      await Promise.all(Array.from({ length: 1500 }, (_, id) => store.createPlant('ada', { id, name: `plant ${id}` })));
+      const expected = await callAll(
+        await listenUrl(
+          t,
+          createServer((request, response) => void listener(request, response)),
+        ),
+      );
+      const actual = await callAll(await listenUrl(t, createServer(await mount(listener))));
+      assert.deepEqual(
+        actual.map((response, n) => withoutAdded(response, expected[n])),
+        expected,
+      );
+    });
+  }
+});
