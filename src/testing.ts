@@ -1,11 +1,9 @@
 /**
- * The test suites for storage adapters and for servers of the interface.
+ * The test suite for storage adapters.
  *
  * @module plant-store/testing
  */
 
-export type { ServerContext, ServiceTestOptions, ServiceTokens } from './testing/service/options.ts';
-export { testService } from './testing/service/test-service.ts';
 export type {
   FaultyWrite,
   LocationContext,

@@ -46,9 +46,6 @@ export function setting(name: SettingName, value: string | undefined): Setting {
   return { text: fallback, source };
 }
 
-/** The environment variables of `check`. Their names are not derived from the names of flags. */
-export const checkVariables = { tokens: 'PLANT_STORE_CHECK_TOKENS', readOnly: 'PLANT_STORE_CHECK_READ_ONLY_TOKEN' };
-
 /** Returns the name of the environment variable that sets the default of a flag, such as `base-path`. */
 export function variableOf(name: string): string {
   return prefix + name.toUpperCase().replaceAll('-', '_');
@@ -58,14 +55,14 @@ export function variableOf(name: string): string {
  * Returns the value of an environment variable. Ignores an empty value, and the addresses that Kubernetes sets for a
  * service named `plant-store`: https://kubernetes.io/docs/tutorials/services/connect-applications-service/
  */
-export function readVariable(name: string): string | undefined {
+function readVariable(name: string): string | undefined {
   const text = process.env[name];
   return text === undefined || text === '' || /^(?:tcp|udp|sctp):\/\//.test(text) ? undefined : text;
 }
 
 /** Returns a warning for each unknown variable with Plant Store's prefix, except those that Kubernetes sets. */
 export function variableWarnings(): string[] {
-  const known = [...Object.keys(settings).map(variableOf), ...Object.values(checkVariables)];
+  const known = Object.keys(settings).map(variableOf);
   return Object.keys(process.env)
     .filter((name) => name.startsWith(prefix) && !known.includes(name))
     .filter((name) => !/_SERVICE_(?:HOST|PORT)|_PORT_\d+_(?:TCP|UDP|SCTP)/.test(name))

@@ -1,7 +1,6 @@
 import { describeError } from './describe-error.ts';
 import { shown, UsageError } from './command.ts';
 import * as backup from './commands/backup.ts';
-import * as check from './commands/check.ts';
 import * as copy from './commands/copy.ts';
 import * as exportPlants from './commands/export.ts';
 import * as importPlants from './commands/import.ts';
@@ -17,7 +16,7 @@ interface Command {
   readonly run: (args: string[]) => Promise<number>;
 }
 
-const modules = { serve, token, copy, export: exportPlants, import: importPlants, backup, restore, check };
+const modules = { serve, token, copy, export: exportPlants, import: importPlants, backup, restore };
 const commands: ReadonlyMap<string, Command> = new Map(Object.entries(modules));
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
@@ -32,7 +31,6 @@ Commands:
   import   create plants from standard input, one JSON object per line
   backup   copy an SQLite file while a server uses it
   restore  replace an SQLite file with a backup
-  check    check that a server implements the Plant Store interface
 
 Options:
   -h, --help      show this help, or the help of a command

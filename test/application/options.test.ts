@@ -7,7 +7,7 @@ import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListOptions } from '../../src/index.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { testService, testStorageAdapter } from '../../src/testing.ts';
+import { testStorageAdapter } from '../../src/testing.ts';
 
 const store = new PlantStore({ storage: new MemoryStorage() });
 const pool = { query: () => Promise.resolve({ rows: [], rowCount: 0 }) };
@@ -21,9 +21,6 @@ const owners: Readonly<Record<string, (options: never) => unknown>> = {
   createFetchHandler: (options) => createFetchHandler(store, options),
   createPlantServer: (options) => createPlantServer(store, options),
   createRequestListener: (options) => createRequestListener(store, options),
-  testService: (options) => {
-    testService('server', options);
-  },
   testStorageAdapter: (options) => {
     testStorageAdapter('adapter', options);
   },
@@ -31,7 +28,6 @@ const owners: Readonly<Record<string, (options: never) => unknown>> = {
 
 const storage = new MemoryStorage();
 const authenticate = (): null => null;
-const tokens = { a: 'ada', b: 'bob' };
 const adapter = { createLocation: () => assert.fail(), shared: false };
 const withoutScan = Object.assign(new MemoryStorage(), { scan: undefined });
 type WrongOptions = [owner: string, options: object, message: string | RegExp];
@@ -63,12 +59,6 @@ const wrongOptions: WrongOptions[] = [
     { authenticate, basePath },
     /^basePath must be a path/,
   ]),
-  ['testService', { tokens, url: 'plants.example' }, /^The URL must be an address/],
-  ['testService', { tokens, url: 'http://ada@plants.example' }, /^The URL must be an address/],
-  ['testService', { tokens: undefined, url: 'http://plants.example' }, 'tokens.a must be a bearer token'],
-  ['testService', { tokens: { a: 'ada', b: 'b b' }, url: 'http://plants.example' }, 'tokens.b must be a bearer token'],
-  ['testService', { tokens: { a: 'ada', b: 'ada' }, url: 'http://plants.example' }, /^tokens\.a and tokens\.b must be/],
-  ['testService', { tokens, url: 'http://plants.example', fetch: 'fetch' }, 'fetch must be a function'],
   ['testStorageAdapter', { ...adapter, createLocation: 'a folder' }, 'createLocation must be a function'],
   ['testStorageAdapter', { ...adapter, shared: undefined }, 'shared must be true or false'],
   ['testStorageAdapter', { ...adapter, makeWriteFail: true }, 'makeWriteFail must be a function'],

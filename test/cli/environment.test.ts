@@ -15,7 +15,7 @@ function setEnvironment(t: TestContext, variables: Record<string, string>): void
 
 describe('environment of plant-store', () => {
   it('causes a warning about each unknown variable, but not about those of a Kubernetes service', (t) => {
-    const known = [...Object.keys(settings).map(variableOf), 'PLANT_STORE_CHECK_TOKENS'];
+    const known = Object.keys(settings).map(variableOf);
     const kubernetes = ['PLANT_STORE_SERVICE_PORT_HTTP', 'PLANT_STORE_PORT_80_TCP_ADDR'];
     const unknown = ['PLANT_STORE_STORGE', 'PLANT_STORE_NOTHING'];
     setEnvironment(t, Object.fromEntries([...known, ...kubernetes, ...unknown].map((name) => [name, 'secret'])));

@@ -16,7 +16,6 @@ const flagsOf = {
   import: ['storage'],
   backup: ['storage'],
   restore: ['storage'],
-  check: ['token', 'read-only-token'],
 };
 
 describe('plant-store', () => {

@@ -114,13 +114,3 @@ export function describeOnBothFronts(
 export function countConnections(server: Server): Promise<number> {
   return promisify(server.getConnections.bind(server))();
 }
-
-/** Sends a request for the first of several services to a random one of them. */
-export async function sendToOne(services: readonly AnyService[], request: Request): Promise<Response> {
-  const first = services[0]?.url ?? '';
-  const { url = first } = services[Math.floor(Math.random() * services.length)] ?? {};
-  const { method, headers, signal } = request;
-  // With a body that is a stream, `fetch` of Node.js 24 fails if the response is 401.
-  const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
-  return fetch(request.url.replace(first, url), { method, headers, signal, body, redirect: 'manual' });
-}

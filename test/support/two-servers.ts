@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { StorageAdapter } from '../../src/index.ts';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
-import { concurrencyChecks } from '../../src/testing/service/checks/concurrency.ts';
-import { Client } from '../../src/testing/service/client.ts';
+import { concurrencyChecks } from '../conformance/checks/concurrency.ts';
+import { Client } from '../conformance/client.ts';
+import { deliverTo } from '../conformance/exchange.ts';
+import type { Deliver } from '../conformance/exchange.ts';
 import { poolOf } from './postgres.ts';
-import { sendToOne, startService } from './service.ts';
+import { startService } from './service.ts';
 import type { Service } from './service.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
@@ -36,15 +38,13 @@ export function testTwoServers(createLocation: CreateLocation): void {
  */
 export async function checkLinearizable(services: readonly Service[]): Promise<number> {
   let failures = 0;
-  const client = new Client({
-    tokens: { a: 'ada', b: 'bob' },
-    fetch: async (request) => {
-      const response = await sendToOne(services, request);
-      if (response.status === 503) failures++;
-      return response;
-    },
-  });
-  client.baseUrl = services[0]?.url ?? '';
+  const deliver: Deliver = async (request) => {
+    const service = services[Math.floor(Math.random() * services.length)];
+    const exchange = await deliverTo(service?.url ?? '')(request);
+    if (exchange.status === 503) failures++;
+    return exchange;
+  };
+  const client = new Client({ url: '', tokens: { a: 'ada', b: 'bob' }, deliver });
   await Promise.all(Object.values(concurrencyChecks).map((check) => check(client, client.newPlant())));
   return failures;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { noPlant } from '../../../src/testing/service/history.ts';
-import { checkLinearizable } from '../../../src/testing/service/linearizable.ts';
-import type { Operation } from '../../../src/testing/service/history.ts';
+import { noPlant } from './history.ts';
+import { checkLinearizable } from './linearizable.ts';
+import type { Operation } from './history.ts';
 
 type Span = readonly [invokedMs: number, respondedMs: number];
 

@@ -1,11 +1,25 @@
 import { randomInt } from 'node:crypto';
-import { NotRun, send } from './exchange.ts';
-import type { Exchange, TestRequest } from './exchange.ts';
-import type { ServiceTestOptions, ServiceTokens } from './options.ts';
+import { deliverTo } from './exchange.ts';
+import type { Deliver, Exchange, SentRequest } from './exchange.ts';
 
-export const unknownToken = 'plant-store-check-unknown-token';
+/** Bearer tokens of two users, and a token that permits only reading. */
+export interface Tokens {
+  readonly a: string;
+  readonly b: string;
+  readonly readOnly?: string | undefined;
+}
 
-const maxConcurrency = 16;
+/** The server to check. */
+export interface Server {
+  /** The base URL, without a slash at the end. */
+  readonly url: string;
+  readonly tokens: Tokens;
+  /** Sends the requests; by default, over the network. */
+  readonly deliver?: Deliver;
+}
+
+export const unknownToken = 'plant-store-unknown-token';
+
 /** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
 const doubleSpacing = 256n;
 
@@ -21,24 +35,21 @@ export interface NewPlant extends ListedPlant {
   readonly id: bigint;
 }
 
-/** Aborting this skips the remaining tests. Plants are still deleted. */
-export const interruption: AbortController = new AbortController();
-
 /** Sends requests with one token, and records the ids of the plants that these requests may have created. */
 export class User {
-  readonly #send: (request: TestRequest) => Promise<Exchange>;
+  readonly ids = new Set<bigint>();
+  readonly #deliver: Deliver;
   readonly #token: string | undefined;
-  readonly #ids = new Set<bigint>();
 
-  constructor(send: (request: TestRequest) => Promise<Exchange>, token?: string) {
-    this.#send = send;
+  constructor(deliver: Deliver, token?: string) {
+    this.#deliver = deliver;
     this.#token = token;
   }
 
   /** Sends a request. `line` is the method and the target, such as `GET /plants`. */
   send(
     line: string,
-    { body, headers = {} }: { body?: TestRequest['body']; headers?: ReplacedHeaders } = {},
+    { body, headers = {} }: { body?: SentRequest['body']; headers?: ReplacedHeaders } = {},
   ): Promise<Exchange> {
     const [method = '', target = ''] = line.split(' ');
     const all: ReplacedHeaders = {
@@ -47,17 +58,17 @@ export class User {
       ...headers,
     };
     const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return this.#send({ method, target, headers: Object.fromEntries(given), body });
+    return this.#deliver({ method, target, headers: Object.fromEntries(given), body });
   }
 
-  /** Sends POST /plants. Records `ids`, because even a faulty server might create these plants. */
-  post(body: TestRequest['body'], ...ids: readonly bigint[]): Promise<Exchange> {
-    this.track(...ids);
+  /** Sends POST /plants. `ids` are the plants that a server, even a faulty one, might create. */
+  post(body: SentRequest['body'], ...ids: readonly bigint[]): Promise<Exchange> {
+    for (const id of ids) this.ids.add(id);
     return this.send('POST /plants', { body });
   }
 
   create(plant: NewPlant, headers: ReplacedHeaders = {}): Promise<Exchange> {
-    this.track(plant.id);
+    this.ids.add(plant.id);
     return this.send('POST /plants', { body: newPlantJson(plant), headers });
   }
 
@@ -69,57 +80,38 @@ export class User {
     return this.send(`DELETE /plants/${id}`);
   }
 
-  /** Records ids that {@link cleanUp} deletes, even if the user had plants with these ids before the run. */
-  track(...ids: readonly bigint[]): void {
-    // A faulty server might round ids to doubles in bodies but not in paths, so the rounded ids are recorded, too.
-    for (const id of ids) this.#ids.add(id).add(BigInt(Number(id)));
-  }
-
-  /** Deletes the plants with the recorded ids. Stops if the server does not respond. */
+  /** Deletes the plants with the recorded ids. */
   async cleanUp(): Promise<void> {
-    const ids = [...this.#ids];
-    this.#ids.clear();
-    await inBatches(ids, (id) => this.remove(id)).catch(() => undefined);
+    await inBatches([...this.ids], (id) => this.remove(id));
+    this.ids.clear();
   }
 }
 
-function newMarker(): string {
-  return `test-${randomInt(2 ** 47).toString(36)}`;
-}
-
-/** The users of the tests. Most ids are random, so the tests rarely affect plants that the users already have. */
+/** The users of one check. Most ids are random, so that a check seldom meets plants that earlier ones have left. */
 export class Client {
-  readonly tokens: ServiceTokens;
-  baseUrl = '';
+  readonly url: string;
+  readonly tokens: Tokens;
   readonly a: User;
   readonly b: User;
+  /** Has the read-only token. */
+  readonly reader: User;
   readonly anonymous: User;
   /** Has a well-formed token that the server does not know. */
   readonly stranger: User;
-  readonly #reader: User;
-  /** The names of the current test's plants start with this. */
-  marker: string = newMarker();
+  /** The names of this check's plants start with this. */
+  readonly marker: string = `test-${randomInt(2 ** 47).toString(36)}`;
   #nextId: bigint = 2n ** 44n + BigInt(randomInt(2 ** 47));
   #nextLargeId: bigint = 2n ** 60n + BigInt(randomInt(2 ** 47)) * doubleSpacing + 1n;
   #nextName = 0;
 
-  constructor({ tokens, fetch: given = fetch }: Pick<ServiceTestOptions, 'tokens' | 'fetch'>) {
-    const deliver = async (request: TestRequest): Promise<Exchange> => {
-      if (interruption.signal.aborted && request.method !== 'DELETE') throw new NotRun('The run was interrupted.');
-      return send(given, this.baseUrl, request);
-    };
+  constructor({ url, tokens, deliver = deliverTo(url) }: Server) {
+    this.url = url;
     this.tokens = tokens;
     this.a = new User(deliver, tokens.a);
     this.b = new User(deliver, tokens.b);
+    this.reader = new User(deliver, tokens.readOnly);
     this.anonymous = new User(deliver);
     this.stranger = new User(deliver, unknownToken);
-    this.#reader = new User(deliver, tokens.readOnly);
-  }
-
-  /** Returns the user of the read-only token. Throws a `NotRun` error if there is no such token. */
-  readOnly(): User {
-    if (this.tokens.readOnly === undefined) throw new NotRun('This test needs a read-only token.');
-    return this.#reader;
   }
 
   /** Returns an unused id that a double can represent. It is greater than all earlier ones. Reserves `span` ids. */
@@ -139,15 +131,13 @@ export class Client {
   }
 
   async cleanUp(): Promise<void> {
-    for (const user of [this.a, this.b, this.#reader]) await user.cleanUp();
-    this.marker = newMarker();
+    for (const user of [this.a, this.b]) await user.cleanUp();
   }
 }
 
+/** Performs at most 16 of the tasks at the same time. */
 export async function inBatches<T>(items: readonly T[], perform: (item: T) => Promise<unknown>): Promise<void> {
-  for (let at = 0; at < items.length; at += maxConcurrency) {
-    await Promise.all(items.slice(at, at + maxConcurrency).map(perform));
-  }
+  for (let at = 0; at < items.length; at += 16) await Promise.all(items.slice(at, at + 16).map(perform));
 }
 
 /** Returns a NewPlant as JSON. The id is inserted as text, because a JavaScript number cannot represent every id. */

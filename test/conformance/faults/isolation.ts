@@ -1,10 +1,10 @@
-import type { TestRequest } from '../../../../src/testing/service/exchange.ts';
-import type { AnyService } from '../../../support/service.ts';
+import type { SentRequest } from '../exchange.ts';
+import type { AnyService } from '../../support/service.ts';
 import { changed, error, onCredentials } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
 /** Returns a copy of the request with the token of another user. */
-function sentBy(user: string, request: TestRequest): TestRequest {
+function sentBy(user: string, request: SentRequest): SentRequest {
   return { ...request, headers: { ...request.headers, authorization: `Bearer ${user}` } };
 }
 
@@ -16,7 +16,7 @@ async function hasPlant({ store }: AnyService, user: string, id: bigint): Promis
 
 /** Returns servers that do not isolate the plants of `owner` from `caller`. Each user's token is the user's name. */
 function brokenFor(caller: string, owner: string): BrokenServers {
-  const isCaller = ({ headers }: TestRequest): boolean => headers['authorization'] === `Bearer ${caller}`;
+  const isCaller = ({ headers }: SentRequest): boolean => headers['authorization'] === `Bearer ${caller}`;
 
   const deletesForBoth: Break = (send) => async (request) => {
     const response = await send(request);

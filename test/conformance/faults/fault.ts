@@ -1,10 +1,8 @@
-import type { Exchange, TestRequest } from '../../../../src/testing/service/exchange.ts';
-import type { AnyService } from '../../../support/service.ts';
-
-export type Send = (request: TestRequest) => Promise<Exchange>;
+import type { Deliver, Exchange, SentRequest } from '../exchange.ts';
+import type { AnyService } from '../../support/service.ts';
 
 /** Breaks a server. Returns a function that sends requests to the server, but alters the requests or the responses. */
-export type Break = (send: Send, service: AnyService) => Send;
+export type Break = (send: Deliver, service: AnyService) => Deliver;
 
 /**
  * Servers with a deliberate fault. A key consists of the check that must fail and a description of the fault: for
@@ -40,7 +38,7 @@ export function changed(response: Exchange, { status, headers = {}, text }: Chan
   return { ...response, status: status ?? response.status, headers: copy, text: text ?? response.text };
 }
 
-export function onRequest(alter: (request: TestRequest) => Partial<TestRequest>): Break {
+export function onRequest(alter: (request: SentRequest) => Partial<SentRequest>): Break {
   return (send) => (request) => send({ ...request, ...alter(request) });
 }
 
@@ -70,7 +68,7 @@ export function onCredentials(...replacement: Replacement): Break {
   });
 }
 
-export function onResponse(alter: (response: Exchange, request: TestRequest) => Change): Break {
+export function onResponse(alter: (response: Exchange, request: SentRequest) => Change): Break {
   return (send) => async (request) => {
     const response = await send(request);
     return changed(response, alter(response, request));

@@ -1,4 +1,4 @@
-import { maxInt64 } from '../../../../src/core/model/int64.ts';
+import { maxInt64 } from '../../../src/core/model/int64.ts';
 import { error, onBody, onCreated, onError, onList, onRequest, onResponse, onStatus, onTarget } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 

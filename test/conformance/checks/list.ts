@@ -1,7 +1,16 @@
-import { maxInt64 } from '../../../core/model/int64.ts';
+import { maxInt64 } from '../../../src/core/model/int64.ts';
 import type { Client, NewPlant } from '../client.ts';
 import type { Exchange } from '../exchange.ts';
-import { createAt, expect, expectError, expectJson, expectList, expectMine, expectPlants } from '../expect.ts';
+import {
+  createAt,
+  createPlant,
+  expect,
+  expectError,
+  expectJson,
+  expectList,
+  expectMine,
+  expectPlants,
+} from '../expect.ts';
 import { expectStatus, headerOf, inTurn, mustCreate, namesOf } from '../expect.ts';
 import type { Check, Checks } from '../expect.ts';
 
@@ -27,12 +36,12 @@ function withRow(
 }
 
 /** Returns the target of the `rel="next"` link (RFC 8288) below the base URL, or `undefined` if there is none. */
-function nextTarget({ baseUrl }: Client, page: Exchange): string | undefined {
+function nextTarget({ url: base }: Client, page: Exchange): string | undefined {
   const links = headerOf(page, 'link').matchAll(/<([^>]*)>((?:\s*;\s*[^,;=]+(?:=(?:"[^"]*"|[^,;]*))?)*)/g);
   for (const [, reference = '', parameters = ''] of links) {
     if (!/;\s*rel\s*=\s*"?(?:[^";]* )?next\b/i.test(parameters)) continue;
-    const url = URL.parse(reference, baseUrl + page.request.target)?.href ?? '';
-    return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
+    const url = URL.parse(reference, base + page.request.target)?.href ?? '';
+    return url.startsWith(`${base}/`) ? url.slice(base.length) : undefined;
   }
   return undefined;
 }
@@ -68,6 +77,11 @@ export const listChecks: Checks = {
   'list-200 MUST respond to GET /plants with 200 and a JSON array': async ({ a }) => {
     const listed = await expectStatus(a.list(), 200);
     expect(Array.isArray(expectJson(listed)), listed, 'a JSON array');
+  },
+  'header-no-store SHOULD send Cache-Control: no-store, because plants are private [RFC 9111 §5.2.2.5]': async (c) => {
+    await createPlant(c);
+    const sent = await c.a.list();
+    expect(/\bno-store\b/i.test(headerOf(sent, 'cache-control')), sent, 'Cache-Control: no-store');
   },
   'list-shape MUST list plants with their name and tag only': async (c, plant) => {
     const plants = [{ ...plant, tag: 'indoor' }, c.newPlant()];

@@ -1,24 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inBatches } from './client.ts';
 import type { Client, ListedPlant, NewPlant, User } from './client.ts';
-import { Unexpected } from './exchange.ts';
+import { Failure } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
 
 /** An exchange that may still be in progress. */
 type Sent = Exchange | Promise<Exchange>;
 
-/** A test. `plant` is a plant that no user has created yet. */
+/** Checks a rule. `plant` is a plant that no user has created yet. */
 export type Check = (client: Client, plant: NewPlant) => Promise<unknown>;
 
 /**
- * The tests of one part of the interface. A key is the title of a test: an id, the level of the rule (RFC 2119) and the
- * rule, and then in brackets the standard that contains the rule, if any.
+ * The checks of one part of the interface. A key is the title of a test: an id, the rule with its level (MUST or SHOULD,
+ * RFC 2119), and then in brackets the standard that contains the rule, if any.
  */
 export type Checks = Readonly<Record<string, Check>>;
 
-/** Throws an `Unexpected` error if the condition is false. `expected` completes the sentence "The test expects …". */
 export function expect(condition: boolean, exchange: Exchange, expected: string): asserts condition {
-  if (!condition) throw new Unexpected(expected, exchange);
+  if (!condition) throw new Failure(expected, exchange);
 }
 
 export async function expectStatus(sent: Sent, ...statuses: readonly number[]): Promise<Exchange> {
@@ -45,7 +44,7 @@ export function expectJson(exchange: Exchange): unknown {
   try {
     return JSON.parse(exchange.text) as unknown;
   } catch {
-    throw new Unexpected('a JSON body', exchange);
+    throw new Failure('a JSON body', exchange);
   }
 }
 
@@ -115,7 +114,7 @@ export async function createPlant(client: Client, user: User = client.a): Promis
   return plant;
 }
 
-/** Creates plants with these ids and new names as user A. Throws an `Unexpected` error if this fails. */
+/** Creates plants with these ids and new names as user A. */
 export async function createAt(client: Client, ...ids: readonly bigint[]): Promise<NewPlant[]> {
   const plants = ids.map((id) => client.newPlant(id));
   await mustCreate(client.a, ...plants);

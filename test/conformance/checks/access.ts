@@ -2,11 +2,11 @@ import type { Client, NewPlant, User } from '../client.ts';
 import { createPlant, expect, expectError, expectMine, expectPlant, expectStatus } from '../expect.ts';
 import { headerOf, inTurn, mustCreate } from '../expect.ts';
 import type { Check, Checks } from '../expect.ts';
+import { garbage } from './errors.ts';
 
 /** Checks that a user cannot create a plant or delete one of user A, but receives errors with this status. */
 async function expectNoWrite(c: Client, user: User, status: number): Promise<void> {
   const [plant, kept] = [c.newPlant(), await createPlant(c)];
-  c.a.track(plant.id);
   await expectError(user.create(plant), status);
   await expectError(user.remove(kept.id), status);
   await expectMine(c, [kept]);
@@ -50,13 +50,35 @@ export const authenticationChecks: Checks = {
     await expectError(anonymous.send('POST /plants', { body, headers }), 401);
     await expectError(anonymous.list(body), 401);
   },
+  'auth-missing-no-error SHOULD NOT send an error code if there are no credentials [RFC 6750 §3.1]': async (c) => {
+    const sent = await expectStatus(c.anonymous.list(), 401);
+    expect(!/\berror=/i.test(headerOf(sent, 'www-authenticate')), sent, 'WWW-Authenticate without error');
+  },
+  'auth-invalid-token SHOULD send error="invalid_token" for a wrong token [RFC 6750 §3.1]': async (c) => {
+    const sent = await expectStatus(c.stranger.list(), 401);
+    const isRight = /\berror="?invalid_token\b/i.test(headerOf(sent, 'www-authenticate'));
+    expect(isRight, sent, 'WWW-Authenticate: Bearer with error="invalid_token"');
+  },
 };
 
-/** Tests of a token that has only the scope `plants:read`. Its user is unknown, and may be user A. */
+/** Checks of a token that has only the scope `plants:read`. Its user is unknown, and may be user A. */
 export const scopeChecks: Checks = {
-  'scope-read MUST let a read-only token list plants': (c) => expectStatus(c.readOnly().list(), 200),
+  'scope-read MUST let a read-only token list plants': (c) => expectStatus(c.reader.list(), 200),
   'scope-write MUST refuse to create or delete plants with a read-only token with 403': (c) =>
-    expectNoWrite(c, c.readOnly(), 403),
+    expectNoWrite(c, c.reader, 403),
+  'scope-challenge SHOULD send error="insufficient_scope" and scope="plants:write" with a 403 [RFC 6750 §3.1]': async (
+    c,
+  ) => {
+    const sent = await expectStatus(c.reader.create(c.newPlant()), 403);
+    const challenge = headerOf(sent, 'www-authenticate');
+    for (const parameter of ['error="insufficient_scope"', 'scope="plants:write"']) {
+      expect(challenge.includes(parameter), sent, `WWW-Authenticate: Bearer with ${parameter}`);
+    }
+  },
+  'order-scope MUST check the scope before the body and the id': async (c) => {
+    await expectError(c.reader.send('POST /plants', garbage), 403);
+    await expectError(c.reader.remove('x'), 403);
+  },
 };
 
 /**

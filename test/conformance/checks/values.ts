@@ -1,4 +1,4 @@
-import { maxInt64, minInt64 } from '../../../core/model/int64.ts';
+import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
 import type { Client } from '../client.ts';
 import { createAt, expectError, expectMine, expectPlant, expectPlants, expectStatus, expectStored } from '../expect.ts';
 import { inTurn, mustCreate } from '../expect.ts';

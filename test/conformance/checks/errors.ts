@@ -1,0 +1,71 @@
+import { unknownToken } from '../client.ts';
+import type { Client, NewPlant, User } from '../client.ts';
+import type { Exchange } from '../exchange.ts';
+import { expect, expectError, expectJson, fieldsOf, inTurn } from '../expect.ts';
+import type { Checks } from '../expect.ts';
+
+/** A request body that is neither JSON nor declared as JSON. */
+export const garbage = { body: 'x', headers: { 'content-type': 'text/plain' } };
+
+/** Maps the integer of each error to a request that causes the error. */
+const failures: Readonly<Record<number, (a: User, plant: NewPlant, c: Client) => Promise<Exchange>>> = {
+  40001: (a) => a.post('{'),
+  40002: (a) => a.post('{}'),
+  40003: async (a, plant) => (await a.create(plant), a.create(plant)),
+  40004: (a) => a.remove('x'),
+  40005: (a) => a.list('limit=x'),
+  40006: (a) => a.list('after=x'),
+  40007: (a, plant) => a.create(plant, { 'content-type': 'text/plain' }),
+  40101: (_, __, { anonymous }) => anonymous.list(),
+  40102: (_, __, { stranger }) => stranger.list(),
+  40401: (a) => a.send('GET /no-such-path'),
+  40402: (a, { id }) => a.remove(id),
+  40500: (a) => a.send('PATCH /plants'),
+};
+
+/** A source file with a line number, as in the stack traces of many languages, or an absolute path on the server. */
+const fileOfServer =
+  /\.(?:[cm]?[jt]s|py|rb|go|java|kt|php|cs|rs|exs?)(?::|\(|\\?", )(?:line )?\d|\/(?:etc|home|opt|root|srv|tmp|usr|var)\//;
+
+export const errorChecks: Checks = {
+  'error-body MUST send an Error with an integer of status × 100 + n with every error': (c) =>
+    inTurn(Object.values(failures), async (fail) => {
+      const sent = await fail(c.a, c.newPlant(), c);
+      const integer = await expectError(sent, sent.status);
+      const isDerived = Math.floor(integer / 100) === sent.status;
+      expect(isDerived, sent, `an error from ${sent.status}00 to ${sent.status}99`);
+    }),
+  'error-no-leak MUST NOT show a token, a stack trace or a path of the server in an error': (c) => {
+    // A short token might be a word of the message.
+    const tokens = [unknownToken, c.tokens.a, c.tokens.b].filter(({ length }) => length >= 16);
+    return inTurn(Object.values(failures), async (fail) => {
+      const sent = await fail(c.a, c.newPlant(), c);
+      expect(!tokens.some((token) => sent.text.includes(token)), sent, 'a body without the token');
+      expect(!fileOfServer.test(sent.text), sent, 'a body without a stack trace or a path of the server');
+    });
+  },
+  'error-unknown-path MUST respond to an unknown path with 404': ({ a }) =>
+    inTurn(['/', '/plants/', '/Plants', '/plants/1/2', '/plant', '/openapi'], (target) =>
+      expectError(a.send(`GET ${target}`), 404),
+    ),
+  'error-integers SHOULD use the integers that Plant Store documents': async (c) => {
+    for (const [integer, fail] of Object.entries(failures)) {
+      const sent = await fail(c.a, c.newPlant(), c);
+      expect(fieldsOf(expectJson(sent))['error'] === Number(integer), sent, `the error ${integer}`);
+    }
+  },
+};
+
+export const orderChecks: Checks = {
+  'order-path MUST check the path and the method before the credentials': async ({ anonymous }) => {
+    await expectError(anonymous.send('GET /no-such-path'), 404);
+    await expectError(anonymous.send('PATCH /plants'), 405);
+  },
+  'order-credentials MUST check the credentials before the body, the query string and the id': async ({
+    anonymous,
+  }) => {
+    await inTurn([garbage, { body: '{}' }], (parts) => expectError(anonymous.send('POST /plants', parts), 401));
+    await inTurn(['limit', 'after'], (name) => expectError(anonymous.list(`${name}=x`), 401));
+    await expectError(anonymous.remove('x'), 401);
+  },
+};

@@ -1,0 +1,91 @@
+import { after, before, describe, it } from 'node:test';
+import { CleanUp } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
+import { authenticationChecks, isolationChecks, scopeChecks } from './checks/access.ts';
+import { concurrencyChecks } from './checks/concurrency.ts';
+import { createFailureChecks } from './checks/create-failures.ts';
+import { errorChecks, orderChecks } from './checks/errors.ts';
+import { listChecks } from './checks/list.ts';
+import { methodChecks } from './checks/methods.ts';
+import { openApiChecks } from './checks/openapi.ts';
+import { createChecks, deleteChecks } from './checks/plants.ts';
+import { int64Checks, stringChecks } from './checks/values.ts';
+import { Client } from './client.ts';
+import type { Server, Tokens } from './client.ts';
+import { Unanswered } from './exchange.ts';
+import type { Checks } from './expect.ts';
+
+/** The keys are the titles of the suites. */
+export const parts: Readonly<Record<string, Checks>> = {
+  'Create Plant': createChecks,
+  'Get Plants': listChecks,
+  'Delete Plant': deleteChecks,
+  access: isolationChecks,
+  Authentication: authenticationChecks,
+  scopes: scopeChecks,
+  int64: int64Checks,
+  'name, tag': stringChecks,
+  'create failures': createFailureChecks,
+  Error: errorChecks,
+  'order of checks': orderChecks,
+  'HEAD, OPTIONS': methodChecks,
+  consistency: concurrencyChecks,
+  'the interface itself': openApiChecks,
+};
+
+const maxUnanswered = 2;
+const maxFailures = 10;
+
+/** Registers tests that check a server. A check whose rule is a SHOULD fails as a `todo`. */
+export function testServer(name: string, start: (t: HasAfter) => Server | Promise<Server>): void {
+  describe(name, () => {
+    const cleanUp = new CleanUp();
+    const counts = { passed: 0, failed: 0, unanswered: 0 };
+    let server: Server;
+    before(async () => {
+      server = await start(cleanUp);
+    });
+    after(() => cleanUp[Symbol.asyncDispose]());
+
+    /** Returns why the remaining checks are not worth their time, if they are not. */
+    function reasonToStop(): string | undefined {
+      if (counts.unanswered >= maxUnanswered) return 'The server does not respond.';
+      const { passed, failed } = counts;
+      return failed >= maxFailures && failed > passed ? 'This server does not implement the interface.' : undefined;
+    }
+
+    for (const [part, checks] of Object.entries(parts)) {
+      describe(part, () => {
+        for (const [title, check] of Object.entries(checks)) {
+          it(title, async (t) => {
+            const hasScopes = checks !== scopeChecks || server.tokens.readOnly !== undefined;
+            const reason = hasScopes ? reasonToStop() : 'There is no read-only token.';
+            if (reason !== undefined) {
+              t.skip(reason);
+              return;
+            }
+            const client = new Client(server);
+            try {
+              await check(client, client.newPlant());
+              await client.cleanUp();
+              counts.passed++;
+            } catch (error) {
+              if (title.includes(' SHOULD ')) t.todo('The rule is a SHOULD.');
+              else counts.failed++;
+              if (error instanceof Unanswered) counts.unanswered++;
+              else await client.cleanUp().catch(() => undefined);
+              throw withoutTokens(error as Error, server.tokens);
+            }
+          });
+        }
+      });
+    }
+  });
+}
+
+/** Removes the tokens from the message of an error. A token may begin with another one. */
+function withoutTokens(error: Error, tokens: Tokens): Error {
+  const values = Object.values(tokens as unknown as Record<string, string>).sort((a, b) => b.length - a.length);
+  const message = values.reduce((text, token) => text.replaceAll(token, '***'), error.message);
+  return new Error(message);
+}
