@@ -7,6 +7,7 @@ import { CommitThread } from './commit-thread/commit-thread.ts';
 import { defaultBusyTimeoutMs, openDatabase } from './database.ts';
 import { OpenFiles } from './open-files.ts';
 import { Reader } from './reader.ts';
+import { hasResultCode } from './result-code.ts';
 import { Writer } from './writer.ts';
 
 /** Options of a {@link SqliteStorage}. */
@@ -26,8 +27,8 @@ export interface SqliteStorageOptions {
 /**
  * Stores plants in an SQLite file with the built-in `node:sqlite` module. The file uses a write-ahead log (WAL) with
  * `synchronous=FULL`, so a commit is on the disk when its promise resolves. If the open file is removed or replaced, or
- * its WAL is removed, replaced or truncated, all further commits fail, but plants can still be listed. Several
- * processes on one machine can share a file, but the file must not be on a network file system.
+ * its WAL is removed or replaced, all further commits fail, but plants can still be listed. The same holds after a read or
+ * commit has found damage in the file; the code is then `storage_unsupported`. Several processes on one machine can share a file, but the file must not be on a network file system.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -36,6 +37,8 @@ export class SqliteStorage implements StorageAdapter {
   readonly #reader: Reader;
   readonly #files: OpenFiles;
   readonly #committer: Writer | CommitThread;
+  /** The error of each commit after the file was found to be damaged. */
+  #damage: PlantStoreError | undefined;
   #closing: Promise<void> | undefined;
 
   /**
@@ -74,19 +77,28 @@ export class SqliteStorage implements StorageAdapter {
 
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    return this.#committer.commit(writes);
+    if (this.#damage !== undefined) throw this.#damage;
+    return this.#committer.commit(writes).catch(this.#noticeDamage);
   }
 
   async list(user: string, range: ListRange): Promise<PlantPage> {
     this.#refuseIfClosed();
-    return this.#reader.list(user, range);
+    try {
+      return this.#reader.list(user, range);
+    } catch (error) {
+      return this.#noticeDamage(error);
+    }
   }
 
   async *scan(): AsyncIterable<OwnedPlant[]> {
     this.#refuseIfClosed();
-    for await (const page of this.#reader.scan()) {
-      yield page;
-      this.#refuseIfClosed();
+    try {
+      for await (const page of this.#reader.scan()) {
+        yield page;
+        this.#refuseIfClosed();
+      }
+    } catch (error) {
+      this.#noticeDamage(error);
     }
   }
 
@@ -105,6 +117,13 @@ export class SqliteStorage implements StorageAdapter {
     this.#files.close();
     await this.#committer.close();
   }
+
+  /** Throws the error again. A commit to a damaged file could overwrite plants that can still be read. */
+  readonly #noticeDamage = (error: unknown): never => {
+    if (!hasResultCode(error, 'corrupt') && !hasResultCode(error, 'notADatabase')) throw error;
+    this.#damage = new PlantStoreError('storage_unsupported', 'The database file is damaged.', { cause: error });
+    throw this.#damage;
+  };
 
   #refuseIfClosed(): void {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
