@@ -61,6 +61,10 @@ export function createDocs(source: string, basePath: string): (listener: Service
     if (method !== 'GET' && method !== 'HEAD') return false;
     const target = splitTarget(url).path;
     const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
+    if (path === '/docs/') {
+      response.writeHead(308, { Location: '../docs' }).end();
+      return true;
+    }
     const [mediaType, body] = files.get(path) ?? [];
     if (mediaType === undefined || body === undefined) return false;
     // Closes the connection of a pipelined request, whose response would use memory while it waits.

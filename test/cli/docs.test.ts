@@ -31,6 +31,14 @@ it('page of serve --docs › is served with and without the base path, with a Co
   }
 });
 
+it('page of serve --docs › is also found with a slash at the end, with and without the base path', async (t) => {
+  const url = `http://127.0.0.1:${await startDocsService(t, { basePath: '/garden' })}`;
+  for (const prefix of [url, `${url}/garden`]) {
+    const response = await fetch(`${prefix}/docs/`);
+    assert.deepEqual([response.status, response.url], [200, `${prefix}/docs`]);
+  }
+});
+
 it('pipelined requests for the page of serve --docs › close the connection, so that few copies are in memory', async (t) => {
   const text = get('/docs/start.js').repeat(2) + get('/docs', 'Connection: close\r\n');
   const received = await exchange(t, await startDocsService(t), text);
