@@ -17,7 +17,9 @@ export function createAdminServer(publicServer: Server, readiness: Readiness): S
 
   async function page({ url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
     const path = url.replace(/\?.*/s, '');
-    if (!['/live', '/ready', '/metrics'].includes(path)) return [404, 'not found\n'];
+    if (!['/live', '/ready', '/metrics'].includes(path)) {
+      return [path === '/' ? 200 : 404, 'The pages are /live, /ready and /metrics.\n'];
+    }
     if (path === '/live') return [200, 'ok\n'];
     const works = await readiness.works();
     if (path === '/metrics') return [200, formatMetrics(works)];

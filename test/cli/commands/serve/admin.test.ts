@@ -30,7 +30,9 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
     assert.deepEqual(await get(`${adminUrl}/ready?probe`), [200, 'ok\n']);
     assert.deepEqual(await get(`${adminUrl}/ready`, 'HEAD'), [200, '']);
-    assert.deepEqual(await get(`${adminUrl}/plants`), [404, 'not found\n']);
+    const index = 'The pages are /live, /ready and /metrics.\n';
+    assert.deepEqual(await get(adminUrl), [200, index]);
+    assert.deepEqual(await get(`${adminUrl}/plants`), [404, index]);
     const metrics = await fetch(`${adminUrl}/metrics`);
     assert.equal(metrics.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
     await metrics.text();
