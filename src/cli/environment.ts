@@ -15,7 +15,7 @@ export const settings = {
   'cors-origin': { type: 'string', fallback: '' },
   'trusted-proxies': { type: 'string', fallback: '0' },
   'admin-port': { type: 'string', fallback: '' },
-  'admin-host': { type: 'string', fallback: '127.0.0.1' },
+  'admin-host': { type: 'string', fallback: '' },
   log: { type: 'string', fallback: '' },
   'log-level': { type: 'string', fallback: 'info' },
   docs: { type: 'boolean', fallback: '0' },

@@ -1,14 +1,28 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+
+/** Where a server listens. `flags` names the flags that set the address. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly flags: string;
+}
+
+/** Rejects if no server can listen on the address. */
+export async function requireFree(address: Address): Promise<void> {
+  const probe = createServer((socket) => socket.destroy());
+  await listen(probe, address);
+  await new Promise((resolve) => probe.close(resolve));
+}
 
 /** Starts a server and resolves with its URL. */
-export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
+export async function listen(server: Server, { host, port, flags }: Address): Promise<string> {
   server.listen(port, host);
   try {
     await once(server, 'listening');
   } catch (cause) {
-    throw new Error(`${(cause as Error).message}. Choose another host or port.`, { cause });
+    throw new Error(`${(cause as Error).message}. Change ${flags}.`, { cause });
   }
   const { port: listening } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${listening}`;

@@ -13,7 +13,7 @@ describe('listen', () => {
     it(`returns a URL with ${host}, which reachableUrl converts to a URL with ${reachable}`, async (t) => {
       const server = createServer((_, response) => response.end('ok'));
       t.after(() => server.close());
-      const url = await listen(server, { host, port: 0 }).catch((error: unknown) => error);
+      const url = await listen(server, { host, port: 0, flags: '--host' }).catch((error: unknown) => error);
       if (typeof url !== 'string') {
         t.skip(`this machine does not have ${host}`);
         return;

@@ -24,6 +24,7 @@ const misuses: [args: string, keyword: string][] = [
   ...['--port', '--log', '--host', '--tokens'].map((flag): [string, string] => [`serve ${flag}=`, 'empty']),
   ['serve --storage plants.db', 'sqlite:FILE'],
   ['serve --base-path /garden/', '--base-path'],
+  ['serve --admin-host 127.0.0.1', '--admin-port'],
   ['serve --cors-origin app.example.com', '--cors-origin'],
   ['copy', '--from must be sqlite:FILE'],
   ['copy --from sqlite:a.db', '--to must be sqlite:FILE'],

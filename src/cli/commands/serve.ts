@@ -20,7 +20,8 @@ import { setting, settings } from '../environment.ts';
 import type { Setting, SettingName } from '../environment.ts';
 import { prepareFirstToken } from '../first-token.ts';
 import { interruptible } from '../interruption.ts';
-import { listen, reachableUrl } from '../listen.ts';
+import { listen, reachableUrl, requireFree } from '../listen.ts';
+import type { Address } from '../listen.ts';
 import { Log, logFormats, logLevels } from '../output/log.ts';
 import { version } from '../package.ts';
 import { openStorage, parseStorage } from '../storage.ts';
@@ -74,19 +75,14 @@ const exitGraceMs = 1000;
 function parse(args: string[]) {
   const { values } = parseCommandLine(args, settings);
   const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
-  const [basePath, corsOrigin, adminPort, log] = [
-    given('base-path'),
-    given('cors-origin'),
-    given('admin-port'),
-    given('log'),
-  ];
+  const [basePath, corsOrigin, log] = [given('base-path'), given('cors-origin'), given('log')];
   const format = log.text === '' ? (process.stderr.isTTY ? 'pretty' : 'json') : parseWord(log, logFormats);
   asUsageError(basePath.source, () => {
     checkBasePath(basePath.text);
   });
   const docs = setting('docs', values.docs === true ? '1' : undefined);
   return {
-    address: { host: given('host').text, port: parseInteger(given('port'), 65_535) },
+    address: { host: given('host').text, port: parseInteger(given('port'), 65_535), flags: '--port or --host' },
     storage: parseStorage(given('storage'), ['sqlite', 'postgres', 'memory']),
     tokens: resolve(given('tokens').text),
     basePath: basePath.text,
@@ -94,8 +90,7 @@ function parse(args: string[]) {
       return corsOrigin.text === '' ? [] : parseCorsOrigin(corsOrigin.text.split(',').map((origin) => origin.trim()));
     }),
     trustedProxies: parseInteger(given('trusted-proxies'), 99),
-    admin:
-      adminPort.text === '' ? undefined : { host: given('admin-host').text, port: parseInteger(adminPort, 65_535) },
+    admin: parseAdminAddress(given('admin-port'), given('admin-host')),
     log: { format, level: parseWord(given('log-level'), logLevels) },
     /** The flag or variable that enables the web page; `undefined` if the page is disabled. */
     docs: parseWord(docs, ['0', '1']) === '1' ? docs.source : undefined,
@@ -103,6 +98,13 @@ function parse(args: string[]) {
 }
 
 type Config = ReturnType<typeof parse>;
+
+function parseAdminAddress(port: Setting, { text, source }: Setting): Address | undefined {
+  if (port.text === '' && text !== '') throw new UsageError(`${source} needs --admin-port.`);
+  if (port.text === '') return undefined;
+  const host = text === '' ? '127.0.0.1' : text;
+  return { host, port: parseInteger(port, 65_535), flags: '--admin-port or --admin-host' };
+}
 
 function parseInteger({ text, source }: Setting, max: number): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
@@ -121,6 +123,9 @@ export async function run(args: string[]): Promise<number> {
   const log = new Log(config.log);
   const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
   const tokens = openTokens(config.tokens, log);
+  // Otherwise, a start that fails because a port is in use would leave an empty database behind.
+  await requireFree(config.address);
+  if (config.admin !== undefined) await requireFree(config.admin);
   const storage = await openStorage(config.storage);
   const store = new PlantStore({ storage });
   const readiness = new Readiness(storage, log);

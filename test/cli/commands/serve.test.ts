@@ -48,19 +48,19 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     assert.match(server.stderr(), /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} stopped\n$/ms);
   });
 
-  it('fails and creates no token if it cannot listen or the tokens file is invalid', async (t) => {
+  it('fails and creates no files if it cannot listen or the tokens file is invalid', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
     const port = await occupyPort(t);
     for (const [args, keyword] of [
       // An open admin port does not keep the process running.
-      [`--port ${port} --admin-port 0`, `EADDRINUSE: address already in use 127.0.0.1:${port}`],
-      [`--port 0 --admin-port ${port}`, `EADDRINUSE: address already in use 127.0.0.1:${port}`],
+      [`--port ${port} --admin-port 0`, `in use 127.0.0.1:${port}. Change --port or --host.`],
+      [`--port 0 --admin-port ${port}`, `in use 127.0.0.1:${port}. Change --admin-port or --admin-host.`],
       ['--port 0 --host 192.0.2.1', '192.0.2.1'],
       ['--port 0 --host nowhere.invalid', 'nowhere.invalid'],
       ['--port 0 --tokens bad.json', 'bad.json cannot be used'],
     ] as const) {
-      const { code, stderr } = await callCommand(['serve', '--storage', 'memory', ...args.split(' ')], { cwd });
+      const { code, stderr } = await callCommand(['serve', ...args.split(' ')], { cwd });
       assert.deepEqual([code, stderr.split('\n').length], [1, 2], stderr);
       assert.ok(stderr.includes(keyword) && !stderr.includes('pst_'), stderr);
     }
