@@ -28,9 +28,9 @@ export class Failure extends Error {
     const { method, target, headers: sent, body = '' } = request;
     const received = Object.fromEntries(headers);
     const lines = [
-      `expected: ${expected}`,
-      `sent:     ${method} ${target} ${JSON.stringify(sent)} ${shortened(body)}`,
-      `received: ${status} ${JSON.stringify(received)} ${shortened(text)}`,
+      `expected: ${shortened(expected)}`,
+      `sent:     ${method} ${target} ${JSON.stringify(sent)} ${quoted(body)}`,
+      `received: ${status} ${JSON.stringify(received)} ${quoted(text)}`,
     ];
     super(lines.join('\n'));
   }
@@ -95,7 +95,10 @@ function causeOf(error: unknown): { message: string; code?: string } {
   return ((error as Error).cause ?? error) as { message: string; code?: string };
 }
 
-function shortened(content: string | Uint8Array): string {
-  const text = JSON.stringify(Buffer.from(content).toString());
+function quoted(content: string | Uint8Array): string {
+  return shortened(JSON.stringify(Buffer.from(content).toString()));
+}
+
+function shortened(text: string): string {
   return text.length > 500 ? `${text.slice(0, 500)}... (${text.length} characters)` : text;
 }

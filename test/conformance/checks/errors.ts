@@ -64,7 +64,9 @@ export const orderChecks: Checks = {
   'order-credentials MUST check the credentials before the body, the query string and the id': async ({
     anonymous,
   }) => {
-    await inTurn([garbage, { body: '{}' }], (parts) => expectError(anonymous.send('POST /plants', parts), 401));
+    await inTurn([garbage, { body: '{}' }, { body: '' }, {}], (parts) =>
+      expectError(anonymous.send('POST /plants', parts), 401),
+    );
     await inTurn(['limit', 'after'], (name) => expectError(anonymous.list(`${name}=x`), 401));
     await expectError(anonymous.remove('x'), 401);
   },

@@ -38,6 +38,16 @@ export const brokenLists: BrokenServers = {
     const link = '</plants?limit=1&after=9223372036854775807>; rel="next"';
     return isFull && !headers.has('link') ? { headers: { link } } : {};
   }),
+  'link-after-changes pages by offset': (deliver) => async (request) => {
+    const { target } = request;
+    const offset = Number(/&offset=(\d+)/.exec(target)?.[1] ?? 0);
+    const limit = Number(/limit=(\d+)/.exec(target)?.[1] ?? 0);
+    const all = await deliver({ ...request, target: target.replace(/limit=\d+(&offset=\d+)?/, '') });
+    if (limit === 0) return all;
+    const link = `<${target.replace(/&offset=\d+/, '')}&offset=${offset + limit}>; rel="next"`;
+    const page = (JSON.parse(all.text) as unknown[]).slice(offset, offset + limit);
+    return changed(all, { text: JSON.stringify(page), headers: { link } });
+  },
   'link-next forgets the limit in Link': onResponse(({ headers }) => ({
     headers: { link: headers.get('link')?.replace(/limit=\d+&/, '') ?? null },
   })),

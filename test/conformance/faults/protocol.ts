@@ -20,6 +20,16 @@ export const brokenProtocols: BrokenServers = {
   'scope-challenge does not name the scope': onChallenge(403, 'Bearer realm="plants", error="insufficient_scope"'),
   'scope-write lets a read-only token write': onCredentials('ada-reads', 'ada'),
   'auth-scheme-case compares the scheme with its case': onCredentials(/^bearer(?= \w)/, 'Basic'),
+  'auth-wrong-token ignores the case of a token': onCredentials('ADA', 'ada'),
+  'auth-other-scheme accepts a token of another scheme': onCredentials('Token', 'Bearer'),
+  'scope-read refuses to list plants': onCredentials('ada-reads', 'ada-writes'),
+  'order-scope checks the id before the scope': onResponse(({ status }, { target }) =>
+    status === 403 && target === '/plants/x' ? { status: 400, text: error(40004) } : {},
+  ),
+  'order-credentials refuses an empty body before it checks the credentials': onResponse(({ status }, { body }) =>
+    status === 401 && body === '' ? { status: 400, text: error(40001) } : {},
+  ),
+  'head-list sends a body with HEAD': onMethod('HEAD', { text: '[]' }),
   'auth-wrong-token accepts the first of several tokens': onCredentials(/^Bearer (\w+), Bearer \w+$/, 'Bearer $1'),
   'auth-wrong-token lets an unknown token write': onRequest(({ method, headers }) =>
     method !== 'GET' && headers['authorization']?.includes('unknown') === true

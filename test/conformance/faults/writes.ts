@@ -1,4 +1,4 @@
-import { maxInt64 } from '../../../src/core/model/int64.ts';
+import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
 import { error, onBody, onCreated, onError, onList, onRequest, onResponse, onStatus, onTarget } from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
@@ -10,6 +10,13 @@ function onStrings(alter: (text: string) => string): Break {
   return (send, service) => inLists(inPlants(send, service), service);
 }
 
+/** Refuses a create request that has the same match of a pattern as an earlier one. */
+function refusesSecond(pattern: RegExp): Break {
+  const seen = new Set<string>();
+  return onBody(pattern, (found) => (seen.size < seen.add(found).size ? found : '"id":null'));
+}
+
+const fern = '{"id":1,"name":"Fern"}';
 const isCreate = ({ method }: { method: string }): boolean => method === 'POST';
 const rounded = (digits: string): string => BigInt(Number(digits)).toString();
 const clamped = (digits: string): string => (BigInt(digits) > maxInt64 ? maxInt64.toString() : digits);
@@ -43,6 +50,23 @@ export const brokenWrites: BrokenServers = {
   'body-media-type does not require a media type': onRequest(({ headers, ...request }) =>
     isCreate(request) ? { headers: { 'content-type': 'application/json', ...headers } } : {},
   ),
+  'create-media-type refuses a charset': onRequest(({ headers }) =>
+    headers['content-type']?.includes('charset') === true ? { headers: { ...headers, 'content-type': 'x' } } : {},
+  ),
+  'create-same-name requires unique names': refusesSecond(/"name":"[^"]*"/),
+  'taken-id-free-again keeps the id of a deleted plant taken': refusesSecond(/"id":\d+/),
+  'invalid-not-an-object takes anything else for a plant': onBody(/^(?!\{).*/s, fern),
+  'invalid-missing-id chooses a missing id': onBody(/^\{"name"/, '{"id":1,"name"'),
+  'body-missing creates a plant if there is no body': onRequest(({ method, headers, body }) =>
+    method === 'POST' && body === undefined
+      ? { headers: { ...headers, 'content-type': 'application/json' }, body: fern }
+      : {},
+  ),
+  'body-deeply-nested crashes': onResponse((_, { body }) => (String(body).includes('[[[[') ? { status: 500 } : {})),
+  'string-empty refuses an empty name': onBody('"name":""', '"name":null'),
+  'string-long refuses a long name': onBody(/^.{9999}.*/s, '{}'),
+  'int64-largest refuses the largest id': onBody(String(maxInt64), 'null'),
+  'int64-smallest refuses the smallest id': onBody(String(minInt64), 'null'),
   'string-white-space trims strings': onStrings((text) => text.trim()),
   'string-unicode normalizes strings': onStrings((text) => text.normalize('NFC')),
   'string-unicode loses characters beyond U+FFFF': onStrings((text) => text.replace(/[^\0-\uFFFF]/gu, '?')),
