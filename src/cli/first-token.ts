@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'n
 import { dirname, join, resolve } from 'node:path';
 import { requireFolderOf } from '../files/folder.ts';
 import { issueToken } from '../tokens/issue.ts';
+import { shellQuoted } from './output/shell-quoted.ts';
 
 /**
  * Prepares the first token, which belongs to the user `me`. The returned function issues the token, and returns a
@@ -38,9 +39,4 @@ function writeFirstToken(path: string, token: string): void {
   } finally {
     closeSync(file);
   }
-}
-
-/** Quotes a string as one word for a POSIX shell. */
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

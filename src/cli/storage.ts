@@ -49,6 +49,10 @@ function parse(setting: Setting): StorageLocation | undefined {
   return { kind: 'sqlite', place, file, commitThread: match[2] === 'true' };
 }
 
+export function filesOf(...locations: StorageLocation[]): string[] {
+  return locations.flatMap((location) => (location.kind === 'sqlite' ? location.file : []));
+}
+
 /** Opens a storage. Creates a missing file or table. */
 export async function openStorage(location: StorageLocation): Promise<StorageAdapter> {
   if (location.kind === 'memory') return new MemoryStorage();

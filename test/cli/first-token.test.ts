@@ -19,7 +19,7 @@ describe('first start of plant-store serve', { concurrency: 4 }, () => {
     const first = await startServer(t, ['--host', '0.0.0.0'], { cwd });
     assert.match(first.url, /^http:\/\/0\.0\.0\.0:\d+$/);
     const line = await eventually(() => /^ +(curl .*)$/m.exec(first.stdout())?.[1] ?? assert.fail(first.stdout()));
-    assert.match(line, / 'http:\/\/localhost:\d+\/plants'$/);
+    assert.match(line, / http:\/\/localhost:\d+\/plants$/);
     // Passes only PATH, because a proxy in the environment could not reach the addresses of this machine.
     const { PATH } = process.env;
     const { status, stdout, stderr } = spawnSync('sh', ['-c', `${line} --silent`], { encoding: 'utf8', env: { PATH } });

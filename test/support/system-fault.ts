@@ -25,7 +25,7 @@ export function limitFileSize(pid: number, bytes: number | 'unlimited'): void {
  */
 export async function mountSmallFolder(t: TestContext, megabytes: number): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', folder]);
   t.after(async () => {
     // The unmount is lazy, because a server might still have files open.
     if (status === 0) execFileSync('umount', ['--lazy', folder]);

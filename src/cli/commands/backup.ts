@@ -4,6 +4,7 @@ import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';
+import { runAsOwner } from '../run-as-owner.ts';
 import { parseStorage, requireFile, describeFailure } from '../storage.ts';
 
 export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
@@ -23,6 +24,7 @@ export async function run(args: string[]): Promise<number> {
   if (!target) throw new UsageError('backup requires TARGET, the name of the new file.');
   const { file } = parseStorage(setting('storage', values.storage), ['sqlite']);
   const newFile = resolve(target);
+  runAsOwner(file, newFile);
   requireFile(file);
   requireFolderOf(newFile, 'backup');
   return interruptible(async (signal) => {

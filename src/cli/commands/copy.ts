@@ -2,7 +2,8 @@ import { addPlants } from '../../transfer/add-plants.ts';
 import { parseCommandLine } from '../command.ts';
 import { interruptible, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
-import { parseStorage, withSource, withTarget } from '../storage.ts';
+import { runAsOwner } from '../run-as-owner.ts';
+import { filesOf, parseStorage, withSource, withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 
@@ -21,6 +22,7 @@ export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { from: { type: 'string' }, to: { type: 'string' } });
   const from = parseStorage({ text: values.from ?? '', source: '--from' }, ['sqlite', 'postgres']);
   const to = parseStorage({ text: values.to ?? '', source: '--to' }, ['sqlite', 'postgres']);
+  runAsOwner(...filesOf(from, to));
   return interruptible((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {

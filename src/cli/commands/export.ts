@@ -4,7 +4,8 @@ import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { parseCommandLine } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { counted } from '../output/transfer-report.ts';
-import { parseStorage, withSource } from '../storage.ts';
+import { runAsOwner } from '../run-as-owner.ts';
+import { filesOf, parseStorage, withSource } from '../storage.ts';
 
 export const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
 
@@ -21,6 +22,7 @@ Options:
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: settings.storage });
   const location = parseStorage(setting('storage', values.storage), ['sqlite', 'postgres']);
+  runAsOwner(...filesOf(location));
   return withSource(location, async (pages) => {
     let count = 0;
     async function* lines(): AsyncGenerator<string> {

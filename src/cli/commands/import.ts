@@ -6,7 +6,8 @@ import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 import { parsePlantLine, readLines } from '../plant-lines.ts';
-import { parseStorage, withTarget } from '../storage.ts';
+import { runAsOwner } from '../run-as-owner.ts';
+import { filesOf, parseStorage, withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store import [--storage STORAGE] < plants.ndjson
 
@@ -25,6 +26,7 @@ Options:
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: settings.storage });
   const location = parseStorage(setting('storage', values.storage), ['sqlite', 'postgres']);
+  runAsOwner(...filesOf(location));
   return interruptible((signal) =>
     withTarget(location, async (target) => {
       const report = new TransferReport();

@@ -24,7 +24,8 @@ import { listen, reachableUrl, requireFree } from '../listen.ts';
 import type { Address } from '../listen.ts';
 import { Log, logFormats, logLevels } from '../output/log.ts';
 import { version } from '../package.ts';
-import { openStorage, parseStorage } from '../storage.ts';
+import { runAsOwner } from '../run-as-owner.ts';
+import { filesOf, openStorage, parseStorage } from '../storage.ts';
 
 export const help = `Usage: plant-store serve [OPTIONS]
 
@@ -121,6 +122,7 @@ export async function run(args: string[]): Promise<number> {
   const config = parse(args);
   const { basePath, corsOrigin, trustedProxies } = config;
   const log = new Log(config.log);
+  runAsOwner(config.tokens, ...filesOf(config.storage));
   const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
   const tokens = openTokens(config.tokens, log);
   // Otherwise, a start that fails because a port is in use would leave an empty database behind.

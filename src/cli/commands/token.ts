@@ -10,6 +10,7 @@ import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseCommandLine, shown, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { printable } from '../output/printable.ts';
+import { runAsOwner } from '../run-as-owner.ts';
 
 export const help = `Usage: plant-store token create USER [--scope LIST] [--expires-in TIME]
        plant-store token list
@@ -46,7 +47,7 @@ async function create(args: string[]): Promise<number> {
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
   const scopes = values.scope?.split(',').map(parseScope);
   const expiresIn = values['expires-in'];
-  const path = setting('tokens', values.tokens).text;
+  const path = openPath(values.tokens);
   const place = `${hasTokenFile(path) ? '' : 'the new file '}${resolve(path)}`;
   const grant = {
     user,
@@ -68,7 +69,7 @@ const print = promisify((text: string, done: (error?: Error | null) => void) => 
 
 function list(args: string[]): number {
   const { values } = parseCommandLine(args, { tokens: settings.tokens });
-  const path = setting('tokens', values.tokens).text;
+  const path = openPath(values.tokens);
   requireTokenFile(path);
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
   const widths: number[] = [];
@@ -84,12 +85,19 @@ function revoke(args: string[]): number {
   const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens }, 1);
   const [given] = positionals;
   if (given === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
-  const path = setting('tokens', values.tokens).text;
+  const path = openPath(values.tokens);
   const id = revokeToken(path, given);
   // The message does not contain the argument, which may be a token.
   if (id === undefined) throw new Error(`There is no such token in ${path}. See plant-store token list.`);
   process.stderr.write(`Revoked ${printable(id)}.\n`);
   return 0;
+}
+
+/** Returns the path of the tokens file. */
+function openPath(value: string | undefined): string {
+  const path = setting('tokens', value).text;
+  runAsOwner(path);
+  return path;
 }
 
 function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {

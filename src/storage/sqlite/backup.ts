@@ -46,7 +46,7 @@ function isSound(path: string): boolean {
 
 /** SQLite would apply the WAL or the journal of another file to the backup when the backup is opened. */
 function throwIfExists(target: string): void {
-  for (const path of [target, `${target}-wal`, `${target}-journal`]) {
+  for (const path of [target, `${target}-wal`, `${target}-shm`, `${target}-journal`]) {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) continue;
     throw new Error(`${path} already exists. A backup never overwrites a file: choose another name.`);
   }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { requireFolderOf } from '../../files/folder.ts';
-import { createPrivateFile, damaged, hasWal, refuseOrphanedWal, refuseUnfinishedRestore } from './file.ts';
+import { createPrivateFile, damaged, hasWal, refuseOrphanedWal } from './file.ts';
 import { refuseMountPoint, refuseSecondName, unsupported, walOf } from './file.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
@@ -36,7 +36,6 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   requireSoundSqlite();
   requireFolderOf(path, 'database file');
   refuseOrphanedWal(path);
-  refuseUnfinishedRestore(path);
   createPrivateFile(path);
   refuseSecondName(path);
   refuseMountPoint(path);

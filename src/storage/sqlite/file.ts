@@ -38,7 +38,7 @@ export function refuseOrphanedWal(path: string): void {
 /** Throws an error if a file has another hard link. SQLite keeps a WAL for each name, and would lose commits. */
 export function refuseSecondName(path: string): void {
   if (statSync(path).nlink <= 1) return;
-  throw unsupported(path, `has another name (a hard link), such as ${path}.before-restore: remove the other name`);
+  throw unsupported(path, 'has another name (a hard link): remove the other name');
 }
 
 /**
@@ -48,18 +48,6 @@ export function refuseSecondName(path: string): void {
 export function refuseMountPoint(path: string): void {
   if (!isMountPoint(path)) return;
   throw unsupported(path, 'is mounted without its folder, which must contain the write-ahead log: mount the folder');
-}
-
-/** The name of the copy that replaces a file when a backup is restored. */
-export function restoringCopyOf(path: string): string {
-  return `${path}.restoring`;
-}
-
-/** Throws an error if a restore was killed between removing the previous file and renaming the copy. */
-export function refuseUnfinishedRestore(path: string): void {
-  if (existsSync(path) || !existsSync(restoringCopyOf(path))) return;
-  const message = `${path} is missing, because a restore has not finished. Restore the backup again.`;
-  throw new PlantStoreError('storage_unsupported', message);
 }
 
 /** Identifies a file. While a file is open, no other file can get the same identity. */

@@ -33,9 +33,9 @@ describe('file of a SqliteStorage', () => {
   it('is refused if it has another hard link', async (t) => {
     const path = join(await temporaryFolder(t), 'plants.db');
     await createAll(path, plants);
-    await link(path, `${path}.before-restore`);
+    await link(path, `${path}.link`);
     assert.throws(() => new SqliteStorage(path), { code: 'storage_unsupported', message: /hard link/ });
-    await rm(`${path}.before-restore`);
+    await rm(`${path}.link`);
     await new SqliteStorage(path).close();
   });
 

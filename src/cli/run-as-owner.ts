@@ -1,0 +1,87 @@
+import { lstatSync, readlinkSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const maxLinks = 40;
+
+/**
+ * If root runs a command, and another account owns a folder on the way to one of the files, this process becomes that
+ * account for good. The account could otherwise make root change any file, with symbolic links or SQLite journals. Call
+ * this function before anything is done with the files.
+ *
+ * @throws {Error} if several accounts can change the folders.
+ */
+export function runAsOwner(...files: string[]): void {
+  if (process.geteuid?.() !== 0) return;
+  const owners = new Map<number, string>();
+  for (const file of files) {
+    const uid = ownerOf(file);
+    if (uid !== 0) owners.set(uid, file);
+  }
+  const [first, second] = owners;
+  if (first === undefined) return;
+  const account = accountOf(...first);
+  if (second !== undefined) {
+    const line = `runuser -u ${account.username} -- plant-store …`;
+    throw new Error(
+      `${first[1]} and ${second[1]} belong to different accounts. Run the command as one, as in ${line}.`,
+    );
+  }
+  become(account);
+}
+
+/** Returns the first owner other than root of a folder on the way to a file, or else 0. Follows only links of root. */
+function ownerOf(file: string): number {
+  const names = resolve(file).split('/');
+  let folder = '/';
+  for (let links = 0; links <= maxLinks;) {
+    const { uid, gid, mode } = lstatSync(folder);
+    if (uid !== 0) return uid;
+    const name = names.shift();
+    if (name === undefined) return 0;
+    const path = join(folder, name);
+    const entry = lstatSync(path, { throwIfNoEntry: false });
+    const isShared = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== 0);
+    const isSticky = (mode & 0o1000) !== 0;
+    if (isShared && isSticky && entry !== undefined && entry.uid !== 0) return entry.uid;
+    // In a sticky folder, only its owner can replace a folder or a link, but others can create files next to a file.
+    const isSafe = !isShared || (isSticky && (entry?.isDirectory() === true || entry?.isSymbolicLink() === true));
+    if (!isSafe) throw new Error(`Other accounts can write to ${folder}. As root, use a folder of a single account.`);
+    if (entry?.isSymbolicLink() === true) {
+      const target = readlinkSync(path);
+      names.unshift(...target.split('/'));
+      if (target.startsWith('/')) folder = '/';
+      links++;
+    } else if (entry?.isDirectory() === true) {
+      folder = path;
+    } else {
+      return 0;
+    }
+  }
+  throw new Error(`${file} leads through too many symbolic links.`);
+}
+
+interface Account {
+  readonly uid: number;
+  readonly gid: number;
+  readonly username: string;
+}
+
+function accountOf(uid: number, file: string): Account {
+  process.seteuid?.(uid);
+  try {
+    return userInfo();
+  } catch (cause) {
+    throw new Error(`${file} belongs to the account ${uid}, which has no name. Run the command as this account.`, {
+      cause,
+    });
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+function become({ uid, gid }: Account): void {
+  process.setgroups?.([gid]);
+  process.setgid?.(gid);
+  process.setuid?.(uid);
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { issueToken } from '../../src/tokens/issue.ts';
+import { callCommand } from '../support/call-command.ts';
+import { runCommand, startServer } from '../support/command-line.ts';
+import { createAll, rowOfPlants } from '../support/stored-plants.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
+
+const [nobody, daemon] = [65_534, 1];
+
+/** Creates a folder that belongs to another account. */
+async function folderOf(t: HasAfter, uid: number): Promise<string> {
+  const folder = await temporaryFolder(t);
+  await chown(folder, uid, uid);
+  return folder;
+}
+
+/** Creates files of root that no other account can read: a database with a plant, and a tokens file. */
+async function folderOfRoot(t: HasAfter): Promise<string> {
+  const folder = await temporaryFolder(t);
+  await createAll(join(folder, 'plants.db'), rowOfPlants('ada', 1));
+  await issueToken(join(folder, 'tokens.json'), { user: 'ada' });
+  return folder;
+}
+
+async function contentsOf(folder: string): Promise<[string, string][]> {
+  const names = (await readdir(folder)).sort();
+  return Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'base64')]));
+}
+
+const skip = process.getuid?.() === 0 ? false : 'only root can run commands as another account';
+describe('command that root runs in a folder of another account', { skip, concurrency: 2 }, () => {
+  for (const command of [
+    'export',
+    'import',
+    'backup copy.db',
+    'copy --from sqlite:plants.db --to sqlite:new.db',
+    'copy --from sqlite:own.db --to sqlite:plants.db',
+    'restore plants.db --storage sqlite:new.db',
+    'restore own.db',
+    'token list',
+    'token create ada',
+    'serve --port 0',
+  ]) {
+    it(`does not follow links of that account to files of root: ${command}`, async (t) => {
+      const victim = await folderOfRoot(t);
+      const cwd = await folderOf(t, nobody);
+      await createAll(join(cwd, 'own.db'), rowOfPlants('eve', 1));
+      await chown(join(cwd, 'own.db'), nobody, nobody);
+      for (const name of ['plants.db', 'tokens.json']) await symlink(join(victim, name), join(cwd, name));
+      const before = await contentsOf(victim);
+      const { code, stdout, stderr } = await runCommand(command.split(' '), { cwd });
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.deepEqual(await contentsOf(victim), before);
+    });
+  }
+
+  it('creates its files as that account, even if a link of root leads to the folder', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const folder = await folderOf(t, nobody);
+    await chmod(cwd, 0o755);
+    await symlink(folder, join(cwd, 'data'));
+    const env = { PLANT_STORE_STORAGE: 'sqlite:data/plants.db', PLANT_STORE_TOKENS: 'data/tokens.json' };
+    const server = await startServer(t, [], { cwd, env });
+    assert.equal(await server.stop(), 0);
+    for (const args of [
+      ['token', 'create', 'ada'],
+      ['backup', 'data/copy.db'],
+    ]) {
+      const { code, stderr } = await runCommand(args, { cwd, env });
+      assert.equal(code, 0, stderr);
+    }
+    const restored = await runCommand(['restore', 'data/copy.db', '--storage', 'sqlite:data/new.db'], { cwd });
+    assert.equal(restored.code, 0, restored.stderr);
+    const names = (await readdir(folder)).sort();
+    assert.deepEqual(names, ['copy.db', 'first-token.txt', 'new.db', 'plants.db', 'tokens.json']);
+    for (const name of names) assert.equal((await stat(join(folder, name))).uid, nobody, name);
+  });
+
+  it('is refused if the files are in folders of two accounts, with a line that works', async (t) => {
+    const [one, two] = [await folderOf(t, nobody), await folderOf(t, daemon)];
+    const args = ['copy', '--from', `sqlite:${one}/plants.db`, '--to', `sqlite:${two}/plants.db`];
+    const { code, stderr } = await callCommand(args, { cwd: one });
+    assert.equal(code, 1);
+    assert.match(stderr, /different accounts.* runuser -u nobody -- plant-store/);
+    assert.deepEqual(await readdir(two), []);
+  });
+
+  it('is refused if the account has no name', async (t) => {
+    const cwd = await folderOf(t, 61_183);
+    const { code, stderr } = await callCommand(['token', 'create', 'ada'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /account 61183/);
+    assert.deepEqual(await readdir(cwd), []);
+  });
+
+  it('is refused in a folder of root to which other accounts can write, but not below a sticky folder', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await mkdir(join(cwd, 'own'));
+    for (const [mode, path, expected] of [
+      [0o777, 'tokens.json', 1],
+      [0o777, 'own/tokens.json', 1],
+      [0o1777, 'tokens.json', 1],
+      [0o1777, 'own/tokens.json', 0],
+    ] as const) {
+      await chmod(cwd, mode);
+      const { code, stderr } = await callCommand(['token', 'create', 'ada', '--tokens', path], { cwd });
+      assert.equal(code, expected, stderr);
+      if (code === 1) assert.ok(stderr.includes(`Other accounts can write to ${cwd}`), stderr);
+    }
+    await chmod(cwd, 0o775);
+    await chown(cwd, 0, nobody);
+    await writeFile(join(cwd, 'tokens.json'), '{"version":1,"tokens":[]}');
+    assert.equal((await callCommand(['token', 'list'], { cwd })).code, 1);
+  });
+});
