@@ -30,7 +30,7 @@ Commands:
   export   write all plants to standard output, one JSON object per line
   import   create plants from standard input, one JSON object per line
   backup   copy an SQLite file while a server uses it
-  restore  replace an SQLite file with a backup
+  restore  copy a backup to a new SQLite file
 
 Options:
   -h, --help      show this help, or the help of a command

@@ -11,18 +11,21 @@ import type { ServerProcess } from '../support/server-process.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 /**
- * The packed program, installed as on a server. If root runs the tests, the server runs as another user, and all other
- * commands run as root.
+ * The packed program, installed as on a server. If root runs the tests, the server runs as another user.
  */
 interface InstalledService {
   /** The folder that contains the database and the tokens. */
   readonly state: string;
+  /** The folder for backups, which also belongs to the user of the server. */
+  readonly backups: string;
   /** Starts the server. `wrapper` is a command that starts the server, such as strace with its options. */
   readonly start: (wrapper?: readonly string[]) => Promise<ServerProcess>;
   /** Returns the token that the server created on its first start. */
   readonly firstToken: () => Promise<string>;
   /** Runs a command until it ends, as the user that runs the tests. */
   readonly run: (program: string, args: string[]) => Promise<Finished>;
+  /** Runs a command until it ends, as the user of the server. */
+  readonly runAsService: (program: string, args: string[]) => Promise<Finished>;
 }
 
 /** Installs the program. Requires `dist`. */
@@ -32,18 +35,23 @@ export async function installService(t: HasAfter): Promise<InstalledService> {
   const bin = join(folder, 'node_modules/.bin');
   // Node.js is copied, because the account might not have access to the original folder.
   await copyFile(process.execPath, join(bin, 'node'));
-  const state = join(folder, 'state');
-  await mkdir(state, { mode: 0o700 });
+  const [state, backups] = [join(folder, 'state'), join(folder, 'backups')];
   const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
-  if (account !== undefined) await chown(state, account.uid, account.gid);
+  for (const each of [state, backups]) {
+    await mkdir(each, { mode: 0o700 });
+    if (account !== undefined) await chown(each, account.uid, account.gid);
+  }
   const env = {
     PATH: [bin, process.env['PATH'] ?? ''].join(delimiter),
     PLANT_STORE_STORAGE: `sqlite:${state}/plants.db`,
     PLANT_STORE_TOKENS: `${state}/tokens.json`,
     PORT: '0',
   };
+  const asService = account === undefined ? [] : ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+  const run = (program: string, args: string[]): Promise<Finished> => runProgram(program, args, { cwd: '/', env });
   return {
     state,
+    backups,
     start: (wrapper = []) => {
       const serve = ['plant-store', 'serve', '--admin-port', '0', '--trusted-proxies', '1'];
       const [program = '', ...args] = [...wrapper, ...serve];
@@ -51,7 +59,11 @@ export async function installService(t: HasAfter): Promise<InstalledService> {
       return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
     },
     firstToken: async () => (await readFile(join(state, 'first-token.txt'), 'utf8')).trim(),
-    run: (program, args) => runProgram(program, args, { cwd: '/', env }),
+    run,
+    runAsService: (program, args) => {
+      const [first = '', ...others] = [...asService, program, ...args];
+      return run(first, others);
+    },
   };
 }
 

@@ -16,11 +16,10 @@ describe('commands that root runs for a server of another user', () => {
       await first.stop(signal);
 
       const created = await service.run('plant-store', ['token', 'create', 'ada']);
-      const backup = join(service.state, '../backup.db');
+      const backup = join(service.backups, 'backup.db');
       assert.equal((await service.run('plant-store', ['export'])).code, 0);
       assert.equal((await service.run('plant-store', ['backup', backup])).code, 0);
-      // The backup belongs to root, which created it.
-      assert.equal((await stat(backup)).uid, 0);
+      assert.equal((await stat(backup)).uid, 65_534);
       for (const name of await readdir(service.state)) {
         const { uid, gid, mode } = await stat(join(service.state, name));
         assert.deepEqual([uid, gid, mode & 0o777], [65_534, 65_534, 0o600], name);
@@ -32,7 +31,7 @@ describe('commands that root runs for a server of another user', () => {
       assert.deepEqual((await callService(second.url, 'GET', '/plants', { token })).json, [{ name: 'Fern' }]);
 
       // This backup is made while the server runs.
-      const later = join(service.state, '../later.db');
+      const later = join(service.backups, 'later.db');
       assert.equal((await service.run('plant-store', ['backup', later])).code, 0);
       assert.equal((await callService(second.url, 'DELETE', '/plants/2', { token: adas })).status, 204);
       assert.equal(await second.stop(), 0);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callService } from '../support/call.ts';
@@ -62,11 +62,10 @@ describe('deploy/systemd', () => {
     const service = await installService(t);
     const server = await service.start();
     const token = await service.firstToken();
-    const backups = join(service.state, '../backups');
-    await mkdir(backups);
+    const { backups } = service;
     const script = await backupScript(service.state, backups);
     const run = async (limit = ''): Promise<number | null> =>
-      (await service.run('/bin/sh', ['-ec', limit + script])).code;
+      (await service.runAsService('/bin/sh', ['-ec', limit + script])).code;
     const namesIn = async (backup: string): Promise<string[]> => {
       const { stdout } = await service.run('plant-store', ['export', '--storage', `sqlite:${backup}`]);
       return Array.from(stdout.matchAll(/"name":"(\w+)"/g), ([, name = '']) => name);
@@ -114,7 +113,7 @@ describe('deploy/systemd', () => {
     assert.ok((await stat(join(service.state, 'plants.db'))).size > 2 ** 20, 'no checkpoint');
     assert.equal((await callService(server.url, 'GET', '/plants', { token })).status, 200);
     assert.equal((await callService(server.url, 'DELETE', '/plants/1', { token })).status, 204);
-    assert.equal((await service.run('plant-store', ['backup', `${service.state}/../backup.db`])).code, 0);
+    assert.equal((await service.run('plant-store', ['backup', join(service.backups, 'backup.db')])).code, 0);
     assert.equal(await server.stop(), 0);
 
     const text = await eventually(async () => {

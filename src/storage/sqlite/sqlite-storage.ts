@@ -47,7 +47,7 @@ export class SqliteStorage implements StorageAdapter {
    * @param path the path of the file, or a `file:` URL object
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a
    *   newer version of this package, has a second hard link, is mounted without its folder, or is missing although its
-   *   WAL or the copy of a restore exists. The file is left unchanged, unless it is damaged.
+   *   WAL exists. The file is left unchanged, unless it is damaged.
    * @throws {Error} if the file's folder does not exist, if this version of SQLite can corrupt the file, or if the
    *   commit thread cannot be started.
    */
