@@ -16,6 +16,7 @@ export const settings = {
   'trusted-proxies': { type: 'string', fallback: '0' },
   'admin-port': { type: 'string', fallback: '' },
   'admin-host': { type: 'string', fallback: '' },
+  'drain-delay': { type: 'string', fallback: '0' },
   log: { type: 'string', fallback: '' },
   'log-level': { type: 'string', fallback: 'info' },
   docs: { type: 'boolean', fallback: '0' },

@@ -13,6 +13,7 @@ const misuses: [args: string, keyword: string][] = [
   ['serve --docs=yes', '--docs'],
   ['serve --port 65536', '65535'],
   ['serve --port 0x10', "'0x10'"],
+  ['serve --drain-delay 2s', '--drain-delay'],
   ['serve --log xml', 'pretty'],
   ['serve --log-level debug', 'error'],
   // The arguments of a wrong command line can contain a password.

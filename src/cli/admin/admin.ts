@@ -21,10 +21,10 @@ export function createAdminServer(publicServer: Server, readiness: Readiness): S
       return [path === '/' ? 200 : 404, 'The pages are /live, /ready and /metrics.\n'];
     }
     if (path === '/live') return [200, 'ok\n'];
-    const works = await readiness.works();
-    if (path === '/metrics') return [200, formatMetrics(works)];
-    if (works === undefined) return [503, 'draining\n'];
-    return works ? [200, 'ok\n'] : [503, 'the storage does not work; the log says why\n'];
+    if (path === '/ready' && readiness.isStopping) return [503, 'The server is stopping.\n'];
+    const problem = await readiness.storageProblem();
+    if (path === '/metrics') return [200, formatMetrics(problem === '')];
+    return problem === '' ? [200, 'ok\n'] : [503, `The storage does not work: ${problem}\n`];
   }
 
   const server = createServer((request, response) => {

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asStorageError } from '../../core/model/errors.ts';
-import type { PlantStoreError } from '../../core/model/errors.ts';
 import type { StorageAdapter } from '../../core/storage-adapter.ts';
+import { describeError } from '../describe-error.ts';
 import type { Log } from '../output/log.ts';
+import { printable } from '../output/printable.ts';
 
 /** How long a caller waits for a check, and how long its result is reused. */
 const checkMs = 1000;
@@ -11,48 +14,51 @@ const checkMs = 1000;
 export class Readiness {
   readonly #storage: StorageAdapter;
   readonly #log: Log;
+  /** No plant belongs to this user, so the commit of a check changes nothing. */
+  readonly #user = randomUUID();
   /** The latest check. At most one check runs at a time, so that checks do not accumulate if the storage hangs. */
-  #latest: Promise<boolean> | undefined;
+  #latest: Promise<string> | undefined;
   #hasFailed = false;
-  #isStopped = false;
+  #isStopping = false;
 
   constructor(storage: StorageAdapter, log: Log) {
     this.#storage = storage;
     this.#log = log;
   }
 
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   /**
-   * Returns whether the storage works, or `undefined` after {@link stop}. The storage counts as not working if it does
-   * not respond within a second. Logs the first of several consecutive failures, and the recovery.
+   * Returns why the storage does not work, on one line, or '' if it works. The storage must respond within a second.
+   * Logs the first of several consecutive failures, and the recovery.
    */
-  async works(): Promise<boolean | undefined> {
-    if (this.#isStopped) return undefined;
+  async storageProblem(): Promise<string> {
     this.#latest ??= this.#check();
-    return Promise.race([this.#latest, sleep(checkMs, false, { ref: false })]);
+    return Promise.race([this.#latest, sleep(checkMs, 'It did not respond within a second.', { ref: false })]);
   }
 
   /** Nothing is logged afterwards. */
   stop(): void {
-    this.#isStopped = true;
+    this.#isStopping = true;
   }
 
-  async #check(): Promise<boolean> {
-    let failure: PlantStoreError | undefined;
+  async #check(): Promise<string> {
+    let problem = '';
     try {
-      await this.#storage.list('any user', { after: undefined, limit: 1 });
-      // This commit changes nothing, because the user '' never has plants. The contract excludes this user, but the
-      // adapters of this package accept it. Unlike `list`, it fails on a read-only file and without write permission.
-      // It bypasses the store, so it can overlap a commit of the store, but not another check.
-      await this.#storage.commit([{ kind: 'delete', user: '', id: 0n }]);
+      await this.#storage.list(this.#user, { after: undefined, limit: 1 });
+      // Unlike `list`, this commit fails on a read-only file and without write permission. It bypasses the store, so it
+      // can overlap a commit of the store, but not another check.
+      await this.#storage.commit([{ kind: 'delete', user: this.#user, id: 0n }]);
+      if (this.#hasFailed && !this.#isStopping) this.#log.info('The storage works again.');
     } catch (error) {
-      failure = asStorageError(error);
+      const failure = asStorageError(error);
+      problem = printable(describeError(failure));
+      if (!this.#hasFailed && !this.#isStopping) this.#log.error('The storage does not work', failure);
     }
+    this.#hasFailed = problem !== '';
     setTimeout(() => (this.#latest = undefined), checkMs).unref();
-    if (!this.#isStopped) {
-      if (failure === undefined && this.#hasFailed) this.#log.info('The storage works again.');
-      if (failure !== undefined && !this.#hasFailed) this.#log.error('The storage does not work', failure);
-    }
-    this.#hasFailed = failure !== undefined;
-    return !this.#hasFailed;
+    return problem;
   }
 }

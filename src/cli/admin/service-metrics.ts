@@ -9,9 +9,9 @@ import { Counter, formatMetric, Histogram } from './metrics.ts';
 
 /**
  * Collects metrics from diagnostics channels until the process ends. The returned function formats them. `isUp` is
- * whether the storage works, if this is known.
+ * whether the storage works.
  */
-export function collectServiceMetrics(server: Server): (isUp: boolean | undefined) => string {
+export function collectServiceMetrics(server: Server): (isUp: boolean) => string {
   const [requests, durations, commits] = [new Counter(), new Histogram(), new Histogram()];
   let isFull = false;
 
@@ -38,7 +38,7 @@ export function collectServiceMetrics(server: Server): (isUp: boolean | undefine
   const value = (number: number | boolean): string[] => [` ${Number(number)}`];
   return (isUp) => {
     const [open, max] = [value(openConnections(server).size), value(server.maxConnections)];
-    const [up, full] = [isUp === undefined ? [] : value(isUp), value(isFull)];
+    const [up, full] = [value(isUp), value(isFull)];
     const seconds = 'Time from the request header to the end of the response.';
     return [
       formatMetric('counter', 'plant_store_http_requests_total', 'Requests.', requests.samples()),

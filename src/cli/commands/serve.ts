@@ -1,5 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -58,6 +59,10 @@ Options:
                       (PLANT_STORE_ADMIN_PORT; default: off)
   --admin-host HOST   the address of the admin port
                       (PLANT_STORE_ADMIN_HOST; default 127.0.0.1)
+  --drain-delay SECONDS
+                      how long the server still accepts connections after a
+                      signal, while /ready returns 503 to load balancers
+                      (PLANT_STORE_DRAIN_DELAY; default 0)
   --log FORMAT        the format of the log on standard error: json or pretty
                       (PLANT_STORE_LOG; default pretty on a terminal)
   --log-level LEVEL   info, or error for errors only
@@ -91,6 +96,7 @@ function parse(args: string[]) {
       return corsOrigin.text === '' ? [] : parseCorsOrigin(corsOrigin.text.split(',').map((origin) => origin.trim()));
     }),
     trustedProxies: parseInteger(given('trusted-proxies'), 99),
+    drainDelayMs: parseInteger(given('drain-delay'), 3600) * 1000,
     admin: parseAdminAddress(given('admin-port'), given('admin-host')),
     log: { format, level: parseWord(given('log-level'), logLevels) },
     /** The flag or variable that enables the web page; `undefined` if the page is disabled. */
@@ -120,6 +126,8 @@ function parseWord<Word extends string>({ text, source }: Setting, words: readon
 
 export async function run(args: string[]): Promise<number> {
   const config = parse(args);
+  // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
+  process.on('SIGUSR1', () => undefined);
   const { basePath, corsOrigin, trustedProxies } = config;
   const log = new Log(config.log);
   runAsOwner(config.tokens, ...filesOf(config.storage));
@@ -128,6 +136,7 @@ export async function run(args: string[]): Promise<number> {
   // Otherwise, a start that fails because a port is in use would leave an empty database behind.
   await requireFree(config.address);
   if (config.admin !== undefined) await requireFree(config.admin);
+  warnOfNewDatabase(config, log);
   const storage = await openStorage(config.storage);
   const store = new PlantStore({ storage });
   const readiness = new Readiness(storage, log);
@@ -153,10 +162,11 @@ export async function run(args: string[]): Promise<number> {
       const signaled = once(signal, 'abort');
       announce(config, url, adminUrl, first);
       log.info('listening', { version, url, adminUrl, storage: config.storage.place });
-      void readiness.works();
+      void readiness.storageProblem();
       await signaled;
       log.info(`${String(signal.reason)}: stopping`);
       readiness.stop();
+      await sleep(config.drainDelayMs);
       await drainServer(server, { graceMs: drainGraceMs });
       return 0;
     });
@@ -173,6 +183,13 @@ export async function run(args: string[]): Promise<number> {
   process.exit(0);
 }
 
+/** If there are tokens, there should be a database. The path may be wrong, and clients would see an empty store. */
+function warnOfNewDatabase({ storage, tokens }: Config, log: Log): void {
+  if (storage.kind !== 'sqlite' || existsSync(storage.file) || !hasTokenFile(tokens)) return;
+  const advice = 'Unless this is the first start, stop the server and check --storage.';
+  log.error(`${storage.file} does not exist, although ${tokens} does: a new database is created. ${advice}`);
+}
+
 /** Opens the tokens file. If it is missing, every token is rejected until `issueFirst` creates it. */
 function openTokens(path: string, log: Log) {
   const open = (): TokenGrants => new TokenGrants(path, log.error.bind(log));
@@ -181,10 +198,7 @@ function openTokens(path: string, log: Log) {
   return {
     authenticate: (token: string): Caller | null => {
       const found = grants?.find(token);
-      if (found === undefined) return null;
-      if ('caller' in found) return found.caller;
-      log.info(`A token was rejected: ${found.reason}`, { tokenId: found.tokenId });
-      return null;
+      return found !== undefined && 'caller' in found ? found.caller : null;
     },
     issueFirst: async (url: string): Promise<string | undefined> => {
       const message = await issue?.(url);

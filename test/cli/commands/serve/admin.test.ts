@@ -100,7 +100,12 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.deepEqual([failed.status, failed.error], [503, 50301]);
     assert.match((await get(`${adminUrl}/metrics`))[1], /,code="storage_unavailable"\} 1$/m);
     // The result of the check on startup is reused for a second.
-    await eventuallyEqual(async () => (await get(`${adminUrl}/ready`))[0], 503);
+    const ready = await eventually(async () => {
+      const [status, text] = await get(`${adminUrl}/ready`);
+      assert.equal(status, 503);
+      return text;
+    });
+    assert.match(ready, /^The storage does not work: .*was removed or replaced/);
     assert.match((await call('GET', '/plants')).text, /^\[\{"name":"plant 1"\}/);
     assert.equal(await server.stop(), 0);
     assert.ok(log().some(({ message }) => String(message).includes('was removed or replaced')));
@@ -113,7 +118,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     const body = '{"id":1,"name":"Fern"}';
     const connection = await beginCreate(t, started, body);
     const stopped = server.stop();
-    await eventuallyEqual(() => get(`${adminUrl}/ready`), [503, 'draining\n']);
+    await eventuallyEqual(() => get(`${adminUrl}/ready`), [503, 'The server is stopping.\n']);
     assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
     connection.send(body);
     await connection.until(/"name":"Fern"/);

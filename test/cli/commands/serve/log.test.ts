@@ -36,12 +36,25 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
     );
   });
 
-  it('says why a token was rejected', async (t) => {
+  it('shows the client of a rejected token in the entry of the request', async (t) => {
     const { call, log } = await startTokenServer(t, memory);
-    assert.equal((await call('GET', '/plants', { token: 'unknown' })).status, 401);
-    await eventually(() => {
-      assert.ok(log().some(({ message }) => String(message).includes('rejected: unknown')));
+    const { headers } = await call('GET', '/plants', { token: 'unknown' });
+    const entry = await eventually(() => {
+      const found = log().find(({ code }) => code === 'invalid_token');
+      assert.ok(found !== undefined);
+      return found;
     });
+    const requestId = headers.get('x-request-id') ?? '';
+    assert.partialDeepStrictEqual(entry, { message: 'request', status: 401, client: '127.0.0.1', requestId });
+  });
+
+  it('warns of an empty store, before the server listens, if there are tokens but no database', async (t) => {
+    const { cwd, server, log } = await startTokenServer(t, ['--storage', 'sqlite:mistyped.db']);
+    assert.equal(await server.stop(), 0);
+    const [warning, listening] = log();
+    assert.equal(warning?.['level'], 'error');
+    assert.match(String(warning?.['message']), new RegExp(`^${join(cwd, 'mistyped.db')} does not exist, .*--storage`));
+    assert.equal(listening?.['message'], 'listening');
   });
 
   it('contains only errors with --log-level error, with the cause and the request, on one line', async (t) => {
@@ -51,7 +64,7 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
     const failed = await create(2);
     assert.equal(failed.status, 503);
     assert.equal(await server.stop(), 0);
-    const [{ time, ...entry } = {}, ...others] = log();
+    const [, { time, ...entry } = {}, ...others] = log();
     const requestId = failed.headers.get('x-request-id');
     const message = 'POST /plants failed: no such table: plants';
     assert.deepEqual([typeof time, entry, others], ['string', { level: 'error', message, requestId }, []]);

@@ -7,7 +7,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { parseRawAnswer } from '../../../support/raw-http.ts';
 import type { RawConnection } from '../../../support/raw-http.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
-import { beginCreate, startTokenServer } from '../../../support/token-server.ts';
+import { adminUrlOf, beginCreate, startTokenServer } from '../../../support/token-server.ts';
 import type { TokenFolder, TokenServer } from '../../../support/token-server.ts';
 
 const plant = '{"id":1,"name":"Basil"}';
@@ -60,6 +60,24 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     assert.equal((await started.create(1)).status, 200);
     assert.equal(await started.server.stop(), 0);
     assert.equal(started.log().at(-1)?.['message'], 'stopped');
+  });
+
+  it('ignores SIGUSR1, which would open the debugger of Node.js', async (t) => {
+    const started = await start(t, 'memory');
+    void started.server.stop('SIGUSR1');
+    await sleep(500);
+    assert.equal((await started.create(1)).status, 200);
+    assert.equal(await started.server.stop(), 0);
+    assert.doesNotMatch(started.server.stderr(), /Debugger/);
+  });
+
+  it('with --drain-delay, accepts connections while /ready returns 503', async (t) => {
+    const started = await startTokenServer(t, ['--storage', 'memory', '--admin-port', '0', '--drain-delay', '2']);
+    const ready = `${await adminUrlOf(started.server)}/ready`;
+    const { exit } = await signal(started, 'SIGTERM');
+    assert.equal((await fetch(ready)).status, 503);
+    assert.equal((await started.create(1)).status, 200);
+    assert.equal(await exit, 0);
   });
 
   it('exits with 0 within 10 seconds if a request never ends', async (t) => {
