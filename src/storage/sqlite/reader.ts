@@ -13,7 +13,7 @@ const ofUser = 'FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT';
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
 /** Rows are read in steps of this many, so that the read ends soon after long names have filled a page. */
-const stepLength = 50;
+const stepLength = 200;
 
 export class Reader {
   readonly #database: DatabaseSync;
