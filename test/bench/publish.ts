@@ -7,7 +7,7 @@ import { root } from '../support/sources.ts';
 import { bareName, maxDeviation } from './rounds.ts';
 import type { Figures } from './rounds.ts';
 import { fastifyName, fastifyPgName, memoryName, ownName, postgresName, slow, threadName } from './servers.ts';
-import { rowName } from './workloads.ts';
+import { restartName, rowName } from './workloads.ts';
 
 /** A row: the medians of the servers that were measured in the same rounds. */
 export interface RowResult {
@@ -130,6 +130,10 @@ export function passagesOf(results: Results): Record<string, string> {
       p50Ms: 'time, ms',
       loopDelayMs: 'event loop delay, 99th percentile, ms',
       peakMiB: 'peak memory, MiB',
+    }),
+    restart: serverTable(rowName(restartName, 1), [ownName, fastifyName], {
+      requestsPerSecond: 'creates/s',
+      cpuMicros: 'CPU time, µs',
     }),
     'slow-disk': serverTable(rowName('slow disk', 8), [ownName, threadName, fastifyName].map(slow), {
       requestsPerSecond: 'creates/s',

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PostgresCluster } from '../support/postgres.ts';
@@ -8,7 +8,8 @@ import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { CleanUp } from '../support/temporary-folder.ts';
-import { fillPostgres, fillSqlite, numberedUsers, plantNumber, tokenOf, writeTokenFile } from './data-set.ts';
+import { creatingUser, fillPostgres, fillSqlite, numberedUsers, plantNumber } from './data-set.ts';
+import { randomId, tokenOf, writeTokenFile } from './data-set.ts';
 import { runLoad } from './generator.ts';
 import type { Next } from './generator.ts';
 import { bareName } from './rounds.ts';
@@ -27,6 +28,14 @@ export interface Server {
   readonly port: number;
   usage(): Promise<Usage>;
   stop(): Promise<unknown>;
+  /** Only for SQLite. */
+  readonly file?: DatabaseFile;
+}
+
+interface DatabaseFile {
+  /** Stops the server and starts it again, with an empty write-ahead log. */
+  restart(): Promise<Server>;
+  walBytes(): number;
 }
 
 export const ownName = 'Plant Store, SQLite';
@@ -102,7 +111,13 @@ export async function startCandidate(
       // The server is started twice, so that it creates its table itself.
       await (await start(`sqlite:${path}`)).stop();
       fillSqlite(path);
-      return start(`sqlite:${path}${query}`, isSlow ? { LD_PRELOAD: compileSlowSync(files) } : {});
+      const env = isSlow ? { LD_PRELOAD: compileSlowSync(files) } : {};
+      const walBytes = (): number => statSync(`${path}-wal`).size;
+      const open = async (): Promise<Server> => {
+        const server = await start(`sqlite:${path}${query}`, env);
+        return { ...server, file: { restart: () => server.stop().then(open), walBytes } };
+      };
+      return open();
     }
     case 'postgres': {
       const url = await cluster.makeDatabase();
@@ -128,6 +143,17 @@ function compileSlowSync(folder: string): string {
   const options = ['-shared', '-fPIC', '-o', library, join(root, 'test/bench/slow-sync.c'), '-ldl'];
   execFileSync('cc', options, { stdio: 'inherit' });
   return library;
+}
+
+/** Creates plants until the write-ahead log has its final size: while it grows, an fsync takes up to twice as long. */
+export async function growLog({ port, file }: Server): Promise<void> {
+  if (file === undefined) return;
+  for (let [before, size] = [-1, 0]; size > before;) {
+    before = size;
+    const next: Next = () => createExchange(creatingUser, randomId(), plantNumber(0));
+    await runLoad({ port, connections: 64, milliseconds: 1000, next });
+    size = file.walBytes();
+  }
 }
 
 /** Creates the numbered plants over HTTP. */
