@@ -2,8 +2,9 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { minInt64 } from '../../core/model/int64.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../application/options.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
+import { PageReader } from './page-reader.ts';
 import type { PostgresPool } from './pool.ts';
-import { readPlants, scanPage } from './rows.ts';
+import { scanPage } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
 import { prepareTable, quotedTable } from './table.ts';
@@ -36,6 +37,7 @@ export interface PostgresStorageOptions {
  */
 export class PostgresStorage implements StorageAdapter {
   readonly #runStatement: RunStatement;
+  readonly #pages: PageReader;
   readonly #prepareTable: () => Promise<void>;
   /** The latest check of the table; `undefined` if the next operation must check it. */
   #prepared: Promise<void> | undefined;
@@ -51,6 +53,7 @@ export class PostgresStorage implements StorageAdapter {
     checkBooleanOption('createTable', createTable);
     const name = quotedTable(schema, table);
     this.#runStatement = statementRunner(pool, name);
+    this.#pages = new PageReader(this.#runStatement);
     let hasTable = false;
     this.#prepareTable = async () => {
       // A table that is dropped later is not created again, because a new table would hide the loss of the plants.
@@ -64,7 +67,7 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   list(user: string, range: ListRange): Promise<PlantPage> {
-    return this.#run(() => readPlants(this.#runStatement, user, range));
+    return this.#run(() => this.#pages.read(user, range));
   }
 
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {

@@ -1,16 +1,14 @@
-import { maxInt64 } from '../../core/model/int64.ts';
 import type { Plant, PlantId } from '../../core/model/plant.ts';
-import { countInPage, cutPage, firstId, maxPageLength } from '../../core/page.ts';
-import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
+import { countInPage, cutPage, firstId } from '../../core/page.ts';
+import type { PageRequest } from '../../core/page.ts';
+import type { OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
 import type { RunStatement } from './run-statement.ts';
 import type { PlantRow } from './statements.ts';
 
-export async function readPlants(run: RunStatement, user: string, { after, limit }: ListRange): Promise<PlantPage> {
-  const first = firstId(after);
-  if (first > maxInt64) return { plants: [], hasMore: false };
-  const most = Math.min(limit, maxPageLength);
-  const { rows } = await run('list', [user, String(first), most]);
-  return cutPage((rows as PlantRow[]).map(toPlant), most);
+/** The limit must be at most 1000, and the range must not be empty. */
+export async function readPlants(run: RunStatement, { user, after, limit }: PageRequest): Promise<PlantPage> {
+  const { rows } = await run('list', [user, String(firstId(after)), limit]);
+  return cutPage((rows as PlantRow[]).map(toPlant), limit);
 }
 
 export async function scanPage(run: RunStatement, user: string, after: PlantId): Promise<OwnedPlant[]> {

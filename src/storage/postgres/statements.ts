@@ -1,4 +1,6 @@
-import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
+import { maxPageBytes, maxPageLength } from '../../core/page.ts';
+import { pageText, plantBytes } from './page-text.ts';
+import type { PageText } from './page-text.ts';
 
 /**
  * All result columns have the type text, because an application can register its own parsers for other types with the
@@ -13,15 +15,9 @@ export interface KeyRow {
   readonly id: string;
 }
 
-export interface PageRow {
+export interface PageRow extends PageText {
   /** The number of the request in `pages`, starting at 1. */
   readonly nth: string;
-  /** The number of plants, at most one more than the limit; `null` if there are none. */
-  readonly count: string | null;
-  /** The id of the last plant within the limit. */
-  readonly last: string | null;
-  /** The names and tags, separated by {@link separators}. Plants that exceed the maximum size are marked as omitted. */
-  readonly text: string | null;
 }
 
 export interface PlantRow {
@@ -30,16 +26,6 @@ export interface PlantRow {
   readonly name: string;
   readonly tag: string | null;
 }
-
-/** Every separator starts with U+007F, which JSON does not escape, and which names and tags rarely contain. */
-export const separators = { plant: '\x7f,', tag: '\x7f:', noTag: '\x7f;' } as const;
-/** A page with this mark is read row by row. */
-const omitted = '\x7f!';
-
-const item = `name || coalesce('${separators.tag}' || tag, '${separators.noTag}')`;
-
-/** The minimum size of a plant's JSON, in bytes. PostgreSQL computes it without reading long names and tags. */
-const size = `octet_length(name) + coalesce(octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
 /** An SQL condition that fails on a standby, because a standby can lack writes that the primary has acknowledged. */
 const requirePrimary = `(CASE WHEN pg_is_in_recovery()
@@ -63,7 +49,8 @@ function limited(query: string, limit: string): string {
  */
 function rowsOf(plants: string, condition = 'true'): string {
   return `SELECT "user", id::text AS id, name, tag FROM (
-      SELECT *, sum(${size}) OVER (ORDER BY "user", id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS previous
+      SELECT *, sum(${plantBytes})
+        OVER (ORDER BY "user", id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS previous
       FROM (${plants}) AS plants
     ) AS plants
     WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
@@ -81,12 +68,8 @@ export function statementsFor(quotedTable: string): Readonly<Record<StatementNam
 
   const plantsOf = (user: string, first: string): string =>
     `SELECT * FROM ${quotedTable} WHERE "user" = ${user} AND id >= ${first} ORDER BY id`;
-  // $4 is the maximum size of a plant in bytes.
-  const pageOf = (user: string, first: string, limit: string): string => `SELECT
-    cardinality(array_agg(id))::text AS count,
-    (array_agg(id))[least(cardinality(array_agg(id)), ${limit})]::text AS last,
-    string_agg(CASE WHEN ${size} <= $4::integer THEN ${item} ELSE '${omitted}' END, '${separators.plant}') AS text
-    FROM (${limited(plantsOf(user, first), limit)}) AS plants`;
+  const pageOf = (user: string, first: string, limit: string): string =>
+    `SELECT ${pageText('$4::integer')} FROM (${limited(plantsOf(user, first), limit)}) AS plants`;
   return {
     insertOne: `INSERT INTO ${quotedTable} ("user", id, name, tag) VALUES ($1, $2, $3, $4) ${conflict}`,
     removeOne: `DELETE FROM ${quotedTable} WHERE "user" = $1 AND id = $2`,
@@ -95,6 +78,7 @@ export function statementsFor(quotedTable: string): Readonly<Record<StatementNam
     // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
     insertAndRemove: `WITH created AS (${insert}), removed AS (${remove('$5', '$6')})
       SELECT "user", id FROM created UNION ALL SELECT "user", id FROM removed`,
+    // The fourth parameter is the maximum size of a plant in bytes.
     page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page
       WHERE ${requirePrimary}`,
     pages: `SELECT request.nth::text AS nth, page.*
