@@ -23,13 +23,6 @@ describe('authenticate', () => {
       for (const refused of ['a b', '"ada"', 'ada,', '=', 'a=b', "' OR 1=1", 'eve', 'joe']) {
         assert.deepEqual(outcome(await service.call('GET', '/plants', { token: refused })), [401, 40102], refused);
       }
-      for (const [authorization, code] of Object.entries({
-        'Basic bearer ada': 40101,
-        'Bearer-x ada': 40101,
-        'Bearer\tada': 40102,
-      })) {
-        assert.deepEqual(outcome(await service.call('GET', '/plants', { headers: { authorization } })), [401, code]);
-      }
       assert.deepEqual(outcome(await service.call('DELETE', '/plants/1', { token })), [403, 40300]);
       assert.equal((await service.call('GET', '/plants', { token })).status, 200);
       assert.deepEqual(received, ['eve', 'joe', token, token]);

@@ -15,12 +15,9 @@ type Case = readonly [what: string, refused: Call, error: number, accepted: Call
 describeOnBothFronts('POST /plants', (startService) => {
   const cases: readonly Case[] = [
     ['a byte order mark', { body: `\uFEFF${fern}` }, 40001, { body: fern }],
-    ['a similar media type', withHeader('content-type', 'text/application/json'), 40007, { body: fern }],
-    ['another charset', withHeader('content-type', `${json};charset = xutf-8`), 40007, { body: fern }],
     ['a similar charset', withHeader('content-type', `${json}; charset=utf-80`), 40007, utf8],
     ['a content coding', withHeader('content-encoding', 'gzip'), 40007, withHeader('content-encoding', 'Identity')],
     ['a body over maxBodyBytes', padded(101), 40008, padded(100), 100],
-    ['a body over 64 KiB by default', padded(65_537), 40008, padded(65_536)],
   ];
   for (const [what, refused, error, accepted, maxBodyBytes] of cases) {
     it(`rejects ${what}, but accepts a similar valid request`, async (t) => {

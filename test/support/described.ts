@@ -23,7 +23,7 @@ interface Document {
   components: { responses: Record<string, Described>; headers: Record<string, { required: boolean; schema: object }> };
 }
 
-export const document = createOpenApiDocument() as unknown as Document;
+const document = createOpenApiDocument() as unknown as Document;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });
@@ -60,8 +60,33 @@ function describedResponse(method: string, target: string, status: number): Desc
 }
 
 /** Returns the shared response to which `$ref` refers, or the response itself. */
-export function resolveResponse(response: Described): Described {
+function resolveResponse(response: Described): Described {
   return document.components.responses[response.$ref?.split('/').at(-1) ?? ''] ?? response;
+}
+
+/** Names a response as {@link describedAnswers} does: `METHOD path status`, followed by the integer of an error. */
+export function nameAnswer(method: string, target: string, { status, text }: Omit<Received, 'headers'>): string {
+  const path = target.replace(/\?.*/, '').replace(/(?<=\/plants\/).+/, '{id}');
+  const integer = status < 400 || text === '' ? '' : ` ${String((JSON.parse(text) as { error: number }).error)}`;
+  return `${method} ${path} ${status}${integer}`;
+}
+
+/**
+ * Returns the names of all responses in the OpenAPI document. Omits the errors for requests that node:http rejects.
+ */
+export function describedAnswers(): string[] {
+  const early = [40009, 40800, 43100];
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, { responses }]) =>
+      Object.entries(responses).flatMap(([status, response]) => {
+        const { content } = resolveResponse(response);
+        const answer = `${method.toUpperCase()} ${path} ${status}`;
+        const integers = content?.['application/json']?.schema.allOf?.[1]?.properties.error.enum;
+        if (integers === undefined) return [answer];
+        return integers.filter((error) => !early.includes(error)).map((error) => `${answer} ${error}`);
+      }),
+    ),
+  );
 }
 
 function assertHeaders(what: string, { headers = {} }: Described, received: Headers): void {

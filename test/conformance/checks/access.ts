@@ -39,7 +39,7 @@ export const authenticationChecks: Checks = {
       }
     },
   'auth-other-scheme MUST respond to credentials of another scheme with 401 [RFC 9110 §15.5.2]': (c) =>
-    inTurn(['Basic', 'Bearers', 'Token'], (scheme) =>
+    inTurn(['Basic', 'Bearers', 'Bearer-x', 'Basic bearer', 'Token'], (scheme) =>
       expectError(c.anonymous.list('', { authorization: `${scheme} ${c.tokens.a}` }), 401),
     ),
   'auth-scheme-case MUST accept the scheme in any case, and several spaces after it [RFC 6750 §2.1]': (c) =>

@@ -5,8 +5,14 @@ import type { Check, Checks } from '../expect.ts';
 
 /** Media types that a server must refuse, including JSON in a charset other than UTF-8. */
 const otherMediaTypes = [
-  ...['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/jsonp'],
-  ...['application/vnd.api+json', 'application/json; charset=latin1', undefined],
+  ...[
+    'text/plain',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'application/jsonp',
+    'text/application/json',
+  ],
+  ...['application/vnd.api+json', 'application/json; charset=latin1', 'application/json;charset = xutf-8', undefined],
 ];
 
 /** Returns bodies that are not JSON in UTF-8. Most of them are derived from the JSON of a plant. */
