@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { setTimeout } from 'node:timers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Signals within this interval count as one. If npm runs a command, Ctrl-C causes two: npm forwards the signal. */

@@ -33,10 +33,7 @@ export function createTokenFileAuthenticator(
   const { onWarning = printWarning } = options;
   checkFunctionOption('onWarning', onWarning);
   const grants = new TokenGrants(resolve(path), guardHook('onWarning', onWarning, printWarning));
-  return (token) => {
-    const found = grants.find(token);
-    return 'caller' in found ? found.caller : null;
-  };
+  return grants.find.bind(grants);
 }
 
 function printWarning(message: string): void {

@@ -8,14 +8,9 @@ import { tokenDigest } from './token.ts';
 const checkIntervalMs = 500;
 const absent = 'absent';
 
-export interface Grant {
+interface Grant {
   readonly caller: Caller;
   readonly expiresAtMs: number;
-}
-
-export interface Refusal {
-  readonly reason: 'unknown' | 'expired';
-  readonly tokenId: string | undefined;
 }
 
 /** Checks the file for changes during lookups, not at intervals, so an unused instance does no work. */
@@ -38,8 +33,11 @@ export class TokenGrants {
     this.#use(signature, readTokenFile(path), isOpen);
   }
 
-  /** Throws `storage_unavailable` while a changed file cannot be used, because the change might revoke the token. */
-  find(token: string): Grant | Refusal {
+  /**
+   * Returns `null` if the token is unknown or expired. Throws `storage_unavailable` while a changed file cannot be used,
+   * because the change might revoke the token.
+   */
+  find(token: string): Caller | null {
     const nowMs = performance.now();
     if (nowMs >= this.#checkedAtMs + checkIntervalMs) {
       this.#checkedAtMs = nowMs;
@@ -47,14 +45,12 @@ export class TokenGrants {
     }
     if (this.#isUnreadable) throw new PlantStoreError('storage_unavailable');
     const grant = this.#verified.get(token) ?? this.#verify(token);
-    if ('reason' in grant || grant.expiresAtMs > Date.now()) return grant;
-    return { reason: 'expired', tokenId: grant.caller.tokenId };
+    return grant !== undefined && grant.expiresAtMs > Date.now() ? grant.caller : null;
   }
 
-  #verify(token: string): Grant | Refusal {
+  #verify(token: string): Grant | undefined {
     const grant = this.#grants.get(tokenDigest(token));
-    if (grant === undefined) return { reason: 'unknown', tokenId: undefined };
-    this.#verified.set(token, grant);
+    if (grant !== undefined) this.#verified.set(token, grant);
     return grant;
   }
 

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createTokenFileAuthenticator } from '../../src/tokens.ts';
-import { TokenGrants } from '../../src/tokens/grants.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import type { IssuedToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
@@ -161,15 +160,5 @@ describe('createTokenFileAuthenticator', () => {
   it('throws if the file does not exist at startup', async (t) => {
     const { path } = await authenticateAda(t);
     assert.throws(() => createTokenFileAuthenticator(`${path}.none`), /none cannot be used: ENOENT/);
-  });
-});
-
-describe('TokenGrants', () => {
-  it('says why a token is rejected, with the id of an expired token', async (t) => {
-    const { path } = await authenticateAda(t);
-    const { token: expired, record } = await issueToken(path, { user: 'bob', expiresAt: new Date(0).toISOString() });
-    const grants = new TokenGrants(path, () => undefined);
-    assert.deepEqual(grants.find(expired), { reason: 'expired', tokenId: record.id });
-    assert.deepEqual(grants.find('pst_0'), { reason: 'unknown', tokenId: undefined });
   });
 });

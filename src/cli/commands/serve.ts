@@ -196,10 +196,7 @@ function openTokens(path: string, log: Log) {
   const issue = hasTokenFile(path) ? undefined : prepareFirstToken(path);
   let grants = issue === undefined ? open() : undefined;
   return {
-    authenticate: (token: string): Caller | null => {
-      const found = grants?.find(token);
-      return found !== undefined && 'caller' in found ? found.caller : null;
-    },
+    authenticate: (token: string): Caller | null => grants?.find(token) ?? null,
     issueFirst: async (url: string): Promise<string | undefined> => {
       const message = await issue?.(url);
       grants ??= open();
