@@ -3,8 +3,8 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  // The framework examples import packages that only `npm ci --prefix examples/frameworks` installs.
-  { ignores: ['dist/', 'coverage/', 'reference/', 'examples/frameworks/'] },
+  // The framework examples and apps import packages that only `npm ci --prefix …` installs.
+  { ignores: ['dist/', 'coverage/', 'reference/', 'examples/frameworks/', 'test/frameworks/apps/'] },
   js.configs.recommended,
   { languageOptions: { globals: { process: 'readonly', console: 'readonly' } } },
   {
