@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { findProgram } from '../support/installed-program.ts';
 import { root } from '../support/sources.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { entries } from './entries.ts';
 import { installPackage, linkTypes } from './installed.ts';
 import { run } from './pack.ts';
@@ -102,21 +101,6 @@ describe('installed package', () => {
     const code = others.map(({ module, specifier }) => `export * as ${module} from '${specifier}';\n`);
     await writeFile(join(folder, 'types.ts'), code.join(''));
     await run(folder, process.execPath, [tsc, '--noEmit', ...options, ...nodenext, 'types.ts']);
-  });
-
-  it('can be bundled together with the commit thread', async (t) => {
-    const esbuild = findProgram(t, 'package', 'esbuild/bin/esbuild');
-    if (esbuild === undefined) return;
-    const folder = await installPackage(t);
-    await writeFile(join(folder, 'program.ts'), program);
-    // The arguments are those in docs/embedding.md.
-    const worker = 'worker=./node_modules/plant-store/dist/storage/sqlite/commit-thread/worker.js';
-    const flags = ['--bundle', '--platform=node', '--format=esm', '--outdir=out'];
-    await run(folder, process.execPath, [esbuild, 'program.ts', worker, ...flags]);
-    const elsewhere = await temporaryFolder(t);
-    await cp(join(folder, 'out'), elsewhere, { recursive: true });
-    await writeFile(join(elsewhere, 'package.json'), '{"type":"module"}');
-    assert.equal(await run(elsewhere, process.execPath, ['program.js']), programOutput);
   });
 
   it('declares each value with an example that TypeScript accepts', async (t) => {

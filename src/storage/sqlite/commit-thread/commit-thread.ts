@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
@@ -49,13 +49,7 @@ export class CommitThread {
   }
 
   #start(): Worker {
-    // `Worker` would report a missing file only later. If this is the TypeScript source, the file is worker.ts.
-    const file = new URL('./worker.js', import.meta.url);
-    if (/\.m?js$/.test(import.meta.url) && !existsSync(file)) {
-      throw new Error(`The commit thread needs the file ${fileURLToPath(file)}`);
-    }
-    // Some bundlers recognize this expression, and include the file in the bundle (docs/embedding.md).
-    const worker = new Worker(new URL('./worker.js', import.meta.url), {
+    const worker = new Worker(workerFile(), {
       name: 'plant-store commits',
       workerData: this.#settings,
       // Node.js 22 warns in each thread that node:sqlite is experimental. One warning, in the main thread, is enough.
@@ -82,4 +76,21 @@ export class CommitThread {
     worker.unref();
     return worker;
   }
+}
+
+/**
+ * Returns the file of the thread, which has the extension of this module. `Worker` would report a missing file only
+ * later. In a bundle (docs/embedding.md), a file of the application can have the same name.
+ */
+function workerFile(): URL {
+  // Undefined in CommonJS bundles. A literal in `new URL` would make webpack and ncc copy the file without its imports.
+  const module = import.meta.url as string | undefined;
+  const file = URL.parse(`worker${extname(module ?? '')}`, module);
+  if (file !== null && existsSync(file) && /commit thread of Plant[ ]Store/.test(readFileSync(file, 'utf8'))) {
+    return file;
+  }
+  throw new Error(
+    `The commit thread is missing at ${file?.pathname ?? 'an unknown path, because the bundle is not an ES module'}. ` +
+      'Add worker.js of Plant Store to the bundle as an entry point, or declare plant-store as external.',
+  );
 }

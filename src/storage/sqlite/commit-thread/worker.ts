@@ -6,6 +6,10 @@ import { Writer } from '../writer.ts';
 import { toFailure } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
 
+const port = parentPort;
+// CommitThread recognizes the file by this message.
+if (port === null) throw new Error('This file is the commit thread of Plant Store, not a program.');
+
 const { path, identities, busyTimeoutMs } = workerData as WorkerSettings;
 
 /** The files must be those that the main thread reads. */
@@ -23,18 +27,18 @@ const writer = new Writer(files, busyTimeoutMs);
 
 let last: Promise<unknown> = Promise.resolve();
 
-parentPort?.on('message', (request: ThreadRequest) => {
+port.on('message', (request: ThreadRequest) => {
   if (request === 'close') {
     writer.close();
     // The thread ends when the port no longer keeps it running. Deno does not have `parentPort.close`.
     last = last.then(() => {
       files.close();
-      parentPort?.unref();
+      port.unref();
     });
     return;
   }
   last = last.then(async () => {
     const response: ThreadResponse = await writer.commit(request).catch(toFailure);
-    parentPort?.postMessage(response);
+    port.postMessage(response);
   });
 });

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { findProgram } from '../support/installed-program.ts';
+import { installPackage } from './installed.ts';
+import { run } from './pack.ts';
+
+/** Prints the stored plants, or the error of the constructor. */
+const program = `
+import { PlantStore } from 'plant-store';
+import { SqliteStorage } from 'plant-store/sqlite';
+
+async function main() {
+  const store = new PlantStore({ storage: new SqliteStorage('plants.db', { commitThread: true }) });
+  await store.createPlant('ada', { id: 1, name: 'Fern' });
+  console.log(await store.listPlants('ada'));
+  await store.close();
+}
+main().catch(({ message }) => console.log(message));
+`;
+
+const stored = "[ { id: 1n, name: 'Fern' } ]\n";
+const missing = /^The commit thread is missing/;
+
+/** Calls webpack, the path of which is the argument, because its command line is another package. */
+const webpack = `
+const { default: webpack } = await import(process.argv[2]);
+const output = { path: import.meta.dirname + '/out', filename: 'program.mjs', module: true };
+const options = { entry: './program.mjs', target: 'node', mode: 'production', output, experiments: { outputModule: true } };
+webpack(options, (error, stats) => { if (error ?? stats.hasErrors()) throw new Error(stats?.toString(), { cause: error }); });
+`;
+
+/** Without `removeNodeProtocol: false`, tsup imports the package `sqlite` instead of `node:sqlite`. */
+const tsup = `export default {
+  entry: ['program.mjs'], format: 'esm', outDir: 'out', noExternal: ['plant-store'], removeNodeProtocol: false,
+};`;
+
+const esbuild = ['program.mjs', '--bundle', '--platform=node', '--outdir=out'];
+
+/** The entry point in docs/embedding.md. */
+const worker = 'worker=./node_modules/plant-store/dist/storage/sqlite/commit-thread/worker.js';
+
+/**
+ * Runs a bundler, which is a file of its package, in a folder with the program. Returns a folder that contains only the
+ * bundle; `undefined` if the bundler is not installed.
+ */
+async function bundle(t: TestContext, bundler: string, ...args: string[]): Promise<string | undefined> {
+  const path = findProgram(t, 'package', bundler);
+  if (path === undefined) return undefined;
+  const folder = await installPackage(t);
+  await writeFile(join(folder, 'program.mjs'), program);
+  await writeFile(join(folder, 'webpack.mjs'), webpack);
+  await writeFile(join(folder, 'tsup.config.mjs'), tsup);
+  await run(folder, process.execPath, bundler.startsWith('webpack') ? ['webpack.mjs', path] : [path, ...args]);
+  await rm(join(folder, 'node_modules'), { recursive: true });
+  return join(folder, 'out');
+}
+
+function runBundle(folder: string, file = 'program.js'): Promise<string> {
+  return run(folder, process.execPath, [file]);
+}
+
+describe('SqliteStorage with commitThread in a bundle', { concurrency: 2 }, () => {
+  it('starts the thread from a second entry point, also with shared chunks and minified', async (t) => {
+    for (const flags of [[], ['--splitting', '--minify']]) {
+      const folder = await bundle(t, 'esbuild/bin/esbuild', worker, '--format=esm', ...esbuild, ...flags);
+      if (folder !== undefined) assert.equal(await runBundle(folder), stored);
+    }
+  });
+
+  it('does not start another file named worker.js', async (t) => {
+    const folder = await bundle(t, 'esbuild/bin/esbuild', '--format=esm', ...esbuild);
+    if (folder === undefined) return;
+    await writeFile(join(folder, 'worker.js'), 'setInterval(() => {}, 1000);');
+    assert.match(await runBundle(folder), missing);
+  });
+
+  it('throws if esbuild creates CommonJS, and in a single executable', async (t) => {
+    const folder = await bundle(t, 'esbuild/bin/esbuild', '--format=cjs', '--out-extension:.js=.cjs', ...esbuild);
+    if (folder === undefined) return;
+    assert.match(await runBundle(folder, 'program.cjs'), missing);
+    await writeFile(join(folder, 'sea.json'), '{"main":"program.cjs","output":"program"}');
+    await run(folder, process.execPath, ['--build-sea', 'sea.json']);
+    assert.match(await run(folder, join(folder, 'program'), []), missing);
+  });
+
+  for (const [bundler, file, ...args] of [
+    ['webpack/lib/index.js', 'program.mjs'],
+    ['@vercel/ncc/dist/ncc/cli.js', 'index.mjs', 'build', 'program.mjs', '--out', 'out'],
+    ['tsup/dist/cli-default.js', 'program.js'],
+  ] as const) {
+    it(`throws if ${bundler} did not add the thread`, async (t) => {
+      const folder = await bundle(t, bundler, ...args);
+      if (folder !== undefined) assert.match(await runBundle(folder, file), missing);
+    });
+  }
+});
