@@ -22,11 +22,6 @@ export default defineConfig(
     },
   },
   {
-    // node:test requires that a reporter is a default export.
-    files: ['test/support/suite-reporter.ts'],
-    rules: { 'no-restricted-exports': 'off' },
-  },
-  {
     // node:test keeps track of the promises that describe() and it() return.
     files: ['src/testing/**/*.ts', 'test/**/*.ts'],
     rules: {
