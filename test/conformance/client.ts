@@ -61,9 +61,9 @@ export class User {
     return this.#deliver({ method, target, headers: Object.fromEntries(given), body });
   }
 
-  /** Sends POST /plants. `ids` are the plants that a server, even a faulty one, might create. */
-  post(body: SentRequest['body'], ...ids: readonly bigint[]): Promise<Exchange> {
-    for (const id of ids) this.ids.add(id);
+  /** Sends POST /plants. `id` is the id of the plant in the body, if it is valid. */
+  post(body: SentRequest['body'], id?: bigint): Promise<Exchange> {
+    if (id !== undefined) this.ids.add(id);
     return this.send('POST /plants', { body });
   }
 

@@ -5,14 +5,9 @@ import type { Check, Checks } from '../expect.ts';
 
 /** Media types that a server must refuse, including JSON in a charset other than UTF-8. */
 const otherMediaTypes = [
-  ...[
-    'text/plain',
-    'application/xml',
-    'application/x-www-form-urlencoded',
-    'application/jsonp',
-    'text/application/json',
-  ],
-  ...['application/vnd.api+json', 'application/json; charset=latin1', 'application/json;charset = xutf-8', undefined],
+  ...['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/vnd.api+json', undefined],
+  ...['application/jsonp', 'text/application/json'],
+  ...['application/json; charset=latin1', 'application/json;charset = xutf-8'],
 ];
 
 /** Returns bodies that are not JSON in UTF-8. Most of them are derived from the JSON of a plant. */
@@ -29,8 +24,7 @@ function refuses(template: string, values: readonly string[]): Check {
   return async (c, { id, name }) => {
     for (const value of values) {
       const body = template.replace('?', value).replaceAll('<id>', String(id)).replaceAll('<name>', name);
-      // A faulty server might store a plant with this id, or with the next one if it rounds.
-      await expectError(c.a.post(body, id, id + 1n), 400);
+      await expectError(c.a.post(body), 400);
     }
     await expectMine(c, []);
   };
@@ -67,7 +61,7 @@ export const createFailureChecks: Checks = {
     await expectError(a.send('POST /plants'), 400);
   },
   'body-malformed MUST respond with 400 to a body that is not JSON in UTF-8 [RFC 8259]': ({ a }, plant) =>
-    inTurn(malformedJson(plant), (body) => expectError(a.post(body, plant.id), 400)),
+    inTurn(malformedJson(plant), (body) => expectError(a.post(body), 400)),
   'body-media-type MUST respond with 400 to a body of another media type, or without one': (c) =>
     inTurn(otherMediaTypes, (type) => expectError(c.a.create(c.newPlant(), { 'content-type': type }), 400)),
   'body-too-large MUST respond to a body of 1 MiB with 200 or 400': async ({ a }, plant) => {

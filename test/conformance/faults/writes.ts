@@ -65,8 +65,8 @@ export const brokenWrites: BrokenServers = {
   'body-deeply-nested crashes': onResponse((_, { body }) => (String(body).includes('[[[[') ? { status: 500 } : {})),
   'string-empty refuses an empty name': onBody('"name":""', '"name":null'),
   'string-long refuses a long name': onBody(/^.{9999}.*/s, '{}'),
-  'int64-largest refuses the largest id': onBody(String(maxInt64), 'null'),
-  'int64-smallest refuses the smallest id': onBody(String(minInt64), 'null'),
+  'int64-range refuses the largest id': onBody(String(maxInt64), 'null'),
+  'int64-range refuses the smallest id': onBody(String(minInt64), 'null'),
   'string-white-space trims strings': onStrings((text) => text.trim()),
   'string-unicode normalizes strings': onStrings((text) => text.normalize('NFC')),
   'string-unicode loses characters beyond U+FFFF': onStrings((text) => text.replace(/[^\0-\uFFFF]/gu, '?')),
@@ -82,8 +82,8 @@ export const brokenWrites: BrokenServers = {
   'delete-out-of-range deletes the plant with the largest id': onTarget(/(?<=^\/plants\/)\d{19}$/, clamped),
   'int64-notations refuses integral ids with a fraction part': onBody(/(?<="id":\d+)\.0(?=,)/, '.5'),
   'int64-notations refuses exponents': onBody(/"id":(\d+)e3/, '"id":"$1"'),
-  'int64-negative refuses negative ids': onBody(/"id":-\d+/, '"id":null'),
-  'int64-zero refuses the id 0': onBody('"id":0,', '"id":null,'),
+  'int64-range refuses negative ids': onBody(/"id":-\d+/, '"id":null'),
+  'int64-range refuses the id 0': onBody('"id":0,', '"id":null,'),
   'delete-204 responds to DELETE with 200 and null': onStatus(204, { status: 200, text: 'null' }),
   'delete-gone does not delete': (send) => async (request) =>
     request.method === 'DELETE' && /^\/plants\/-?\d{1,18}$/.test(request.target)
