@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { requireAccess } from '../../files/access.ts';
 import { requireFolderOf } from '../../files/folder.ts';
 import { createPrivateFile, damaged, hasWal, refuseOrphanedWal } from './file.ts';
 import { refuseMountPoint, refuseSecondName, unsupported, walOf } from './file.ts';
@@ -35,6 +37,8 @@ const maxBlockingMs = 100;
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
   requireFolderOf(path, 'database file');
+  const files = filesOf(path);
+  requireAccess([...files, dirname(files[1])], 'write');
   refuseOrphanedWal(path);
   createPrivateFile(path);
   refuseSecondName(path);
@@ -55,9 +59,16 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   });
 }
 
+/** SQLite also needs the index of the WAL (-shm). */
+function filesOf(path: string): [database: string, wal: string, index: string] {
+  const wal = walOf(path);
+  return [path, wal, wal.replace(/-wal$/, '-shm')];
+}
+
 /** Changes neither the file nor its WAL. Throws `storage_unsupported` if the file is empty. */
 export function openToRead(path: string): DatabaseSync {
   requireSoundSqlite();
+  requireAccess(filesOf(path), 'read');
   const open = (parameter: OpenParameter): DatabaseSync =>
     openChecked(path, parameter, defaultBusyTimeoutMs, (database, version) => {
       if (version === 0) throw unsupported(path, 'is empty');

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { callCommand } from '../../support/call-command.ts';
-import { spawnCommand, startServer } from '../../support/command-line.ts';
+import { runCommand, spawnCommand, startServer } from '../../support/command-line.ts';
 import { freePort, occupyPort } from '../../support/listen.ts';
 import { untilListening } from '../../support/server-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -66,4 +67,27 @@ describe('plant-store serve', { concurrency: 4 }, () => {
     }
     assert.deepEqual(await readdir(cwd), ['bad.json']);
   });
+
+  for (const [name, mode] of [
+    ['plants.db', 0o400],
+    ['plants.db-shm', 0o400],
+    ['.', 0o500],
+  ] as const) {
+    it(`names the file, the user and the remedy if it may not write ${name}`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      await writeFile(join(cwd, 'plants.db-shm'), '');
+      new DatabaseSync(join(cwd, 'plants.db')).close();
+      if (process.getuid?.() === 0) {
+        // In a folder of another account, root becomes that account.
+        for (const path of ['.', 'plants.db', 'plants.db-shm']) await chown(join(cwd, path), 65_534, 65_534);
+      }
+      await chmod(join(cwd, name), mode);
+
+      const { code, stderr } = await runCommand(['serve', '--port', '0'], { cwd });
+
+      assert.equal(code, 1);
+      assert.match(stderr, /^plant-store: The user \w+ may not write [^\n]*: [^\n]*chown[^\n]*chmod\.\n$/);
+      assert.ok(stderr.includes(join(cwd, name)), stderr);
+    });
+  }
 });

@@ -51,9 +51,9 @@ describe('log of plant-store serve', { concurrency: 4 }, () => {
   it('warns of an empty store, before the server listens, if there are tokens but no database', async (t) => {
     const { cwd, server, log } = await startTokenServer(t, ['--storage', 'sqlite:mistyped.db']);
     assert.equal(await server.stop(), 0);
-    const [warning, listening] = log();
-    assert.equal(warning?.['level'], 'error');
-    assert.match(String(warning?.['message']), new RegExp(`^${join(cwd, 'mistyped.db')} does not exist, .*--storage`));
+    const [{ level, message } = {}, listening] = log();
+    assert.equal(level, 'error');
+    assert.match(String(message), new RegExp(`^${join(cwd, 'mistyped.db')} does not exist, .*--storage`));
     assert.equal(listening?.['message'], 'listening');
   });
 
