@@ -4,13 +4,19 @@ import { parseNewPlant } from '../core/model/plant.ts';
 import { isUser } from '../core/model/user.ts';
 import type { OwnedPlant } from '../core/storage-adapter.ts';
 
-/** Splits a stream of bytes into lines without terminators. Yields the lines that end in the same chunk together. */
+/** Bounds the memory that one line uses. */
+const maxLineBytes = 1_048_576;
+
+/**
+ * Splits a stream of bytes into lines without terminators. Yields the lines that end in the same chunk together. The
+ * end of a line that is too long is left out.
+ */
 export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer[], void, undefined> {
   // Latin-1 preserves every byte, so invalid UTF-8 can be reported. Appending to a string does not copy it.
   let rest = '';
   for await (const chunk of input) {
     const [first = '', ...others] = chunk.toString('latin1').split('\n');
-    rest += first;
+    if (rest.length <= maxLineBytes) rest += first;
     const last = others.pop();
     if (last === undefined) continue;
     yield [rest, ...others].map((line) => Buffer.from(line, 'latin1'));
@@ -26,6 +32,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  * returns `undefined`. If the line is not a valid plant, returns a sentence that describes the problem.
  */
 export function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
+  if (line.length > maxLineBytes) return 'it is longer than 1 MiB.';
   try {
     // The decoder omits U+FEFF, a byte order mark, which some programs write at the start of a file.
     const text = decoder.decode(line);

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
+import { identifyFile, isSameFile } from '../storage/sqlite/file.ts';
 import { Reader } from '../storage/sqlite/reader.ts';
 import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import { UsageError } from './command.ts';
@@ -34,7 +36,13 @@ const forms = {
 export function parseStorage<K extends Kind>(setting: Setting, kinds: readonly K[]): Located<K> {
   const location = parse(setting);
   if (location !== undefined && kinds.some((kind) => kind === location.kind)) return location as Located<K>;
-  throw new UsageError(`${setting.source} must be ${kinds.map((kind) => forms[kind]).join(' or ')}.`);
+  const advice = location === undefined ? adviceOn(setting.text) : '';
+  throw new UsageError(`${setting.source} must be ${kinds.map((kind) => forms[kind]).join(' or ')}${advice}.`);
+}
+
+function adviceOn(text: string): string {
+  if (/^[\w./-]+\.\w+$/.test(text)) return `: write sqlite:${text}`;
+  return /^sqlite:[^?]*\?/.test(text) ? ", and a name of a file must not contain '?'" : '';
 }
 
 function parse(setting: Setting): StorageLocation | undefined {
@@ -51,6 +59,14 @@ function parse(setting: Setting): StorageLocation | undefined {
 
 export function filesOf(...locations: StorageLocation[]): string[] {
   return locations.flatMap((location) => (location.kind === 'sqlite' ? location.file : []));
+}
+
+export function isSameStorage(a: StorageLocation, b: StorageLocation): boolean {
+  if (a.kind === 'sqlite' && b.kind === 'sqlite') {
+    const file = identifyFile(a.file);
+    return file !== undefined && isSameFile(file, identifyFile(b.file));
+  }
+  return isDeepStrictEqual({ ...a, source: '' }, { ...b, source: '' });
 }
 
 /** Opens a storage. Creates a missing file or table. */

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import { plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
@@ -31,7 +32,13 @@ export async function run(args: string[]): Promise<number> {
         yield page.map(toLine).join('');
       }
     }
-    await pipeline(lines, process.stdout, { end: false });
+    try {
+      await pipeline(lines, process.stdout, { end: false });
+    } catch (error) {
+      // The reader, such as `head`, has read enough.
+      if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 128 + constants.signals.SIGPIPE;
+      throw error;
+    }
     process.stderr.write(`Exported ${counted(count, 'plant')}.\n`);
     return 0;
   });

@@ -2,6 +2,8 @@ import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfe
 import { exitCodeOf } from '../interruption.ts';
 import { printable } from './printable.ts';
 
+const maxShownLines = 10;
+
 /** Reports a transfer of plants on standard error: the conflicts, the bad lines and a summary. */
 export class TransferReport implements CopyPlantsOptions {
   #badLines = 0;
@@ -13,7 +15,8 @@ export class TransferReport implements CopyPlantsOptions {
 
   onBadLine(number: number, problem: string): void {
     this.#badLines++;
-    process.stderr.write(`Line ${number} was left out: ${problem}\n`);
+    if (this.#badLines <= maxShownLines) process.stderr.write(`Line ${number} was left out: ${problem}\n`);
+    if (this.#badLines === maxShownLines) process.stderr.write('Further bad lines are only counted.\n');
   }
 
   /** Writes the summary. Returns the exit code, which is 0 if all plants were added or already existed. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { open, stat } from 'node:fs/promises';
+import { open, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callCommand } from '../../support/call-command.ts';
@@ -23,6 +23,17 @@ describe('plant-store copy', () => {
     assert.equal(code, 1);
     assert.match(stderr, /a\.db cannot be used: .*malformed/);
     assert.doesNotMatch(stderr, /b\.db/);
+  });
+
+  it('refuses to copy a file to itself, even through a link', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
+    await symlink('a.db', join(cwd, 'b.db'));
+    for (const to of ['a.db', './a.db?commitThread=true', 'b.db']) {
+      const { code, stderr } = await callCommand(['copy', '--from', 'sqlite:a.db', '--to', `sqlite:${to}`], { cwd });
+      assert.equal(code, 2);
+      assert.match(stderr, /same storage/);
+    }
   });
 
   it('escapes the users in conflicts that it reports, and exits with 1', async (t) => {

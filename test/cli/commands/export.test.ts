@@ -31,7 +31,7 @@ describe('plant-store export', () => {
     assert.deepEqual([empty.code, empty.stdout], [0, '']);
   });
 
-  it('exits with 1 if the reader closes the pipe before the end', async (t) => {
+  it('ends without a message if the reader closes the pipe before the end', async (t) => {
     const cwd = await temporaryFolder(t);
     // These plants do not fit into the output buffers.
     await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
@@ -39,7 +39,7 @@ describe('plant-store export', () => {
     const [stderr, exited] = [text(child.stderr), once(child, 'close')];
     await once(child.stdout, 'readable');
     child.stdout.destroy();
-    assert.deepEqual(await exited, [1, null]);
-    assert.match(await stderr, /^plant-store: [^\n]*EPIPE[^\n]*\n$/);
+    assert.deepEqual(await exited, [141, null]);
+    assert.equal(await stderr, '');
   });
 });

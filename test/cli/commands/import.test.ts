@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runCommand } from '../../support/command-line.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
-import { commandEnvironment, finish } from '../../support/run-program.ts';
+import { commandEnvironment, finish, runProgram } from '../../support/run-program.ts';
 import type { Finished } from '../../support/run-program.ts';
 import { main, plantStore, tsx } from '../../support/sources.ts';
 import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
@@ -26,7 +26,7 @@ const good = (id: number): string => `{"user":"ada","id":${id},"name":"good ${id
 describe('plant-store import', { concurrency: 4 }, () => {
   it('imports the output of export through a pipe, and changes nothing on a second run', async (t) => {
     const cwd = await temporaryFolder(t);
-    const long = owned('\u{10FFFF}', { id: 10_000n, name: 'x'.repeat(2_000_000) });
+    const long = owned('\u{10FFFF}', { id: 10_000n, name: 'x'.repeat(1_000_000) });
     const plants = [...hostilePlants, ...rowOfPlants('\u{10FFFF}', 5000), long];
     await createAll(join(cwd, 'a.db'), plants);
     const command = `'${process.execPath}' --import '${tsx}' '${main}'`;
@@ -72,6 +72,25 @@ describe('plant-store import', { concurrency: 4 }, () => {
       await namesIn(cwd),
       badLines.map((_, n) => `good ${n}`),
     );
+  });
+
+  it('reports the first ten bad lines, and counts all of them', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { code, stderr } = await importText(cwd, `${'bad\n'.repeat(2000)}${good(1)}`);
+    assert.equal(code, 1);
+    assert.deepEqual(stderr.match(/^Line \d+/gm)?.length, 10);
+    assert.match(stderr, /^Further bad lines are only counted\.\nImported 1 plant, .*, 2,000 bad lines\.\n$/m);
+    assert.deepEqual(await namesIn(cwd), ['good 1']);
+  });
+
+  it('skips a line that is longer than 1 MiB, without keeping it in memory', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const script = 'yes | tr -d "\\n" | head -c 100000000; echo; echo "$0"';
+    const command = `sh -c '${script}' '${good(2)}' | '${process.execPath}' --max-old-space-size=64 --import '${tsx}' '${main}' import`;
+    const { code, stderr } = await runProgram('sh', ['-c', command], { cwd, env: commandEnvironment() });
+    assert.equal(code, 1);
+    assert.match(stderr, /^Line 1 was left out: it is longer than 1 MiB\.\nImported 1 plant, .* 1 bad line\.\n$/);
+    assert.deepEqual(await namesIn(cwd), ['good 2']);
   });
 
   it('never overwrites a plant, even if the input contains a key twice, and exits with 1', async (t) => {
