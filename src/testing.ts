@@ -4,10 +4,5 @@
  * @module plant-store/testing
  */
 
-export type {
-  FaultyWrite,
-  LocationContext,
-  StorageAdapterTestOptions,
-  StorageLocation,
-} from './testing/storage/options.ts';
-export { testStorageAdapter } from './testing/storage/test-storage-adapter.ts';
+export type { FaultyWrite, LocationContext, StorageAdapterTestOptions, StorageLocation } from './testing/options.ts';
+export { testStorageAdapter } from './testing/test-storage-adapter.ts';

@@ -6,7 +6,7 @@ import type { PlantStoreError } from '../../src/index.ts';
 import type { Write } from '../../src/index.ts';
 import { idOf } from '../../src/core/storage-adapter.ts';
 import { mockTimers } from '../support/mock-timers.ts';
-import { ReferenceStore } from '../support/reference-store.ts';
+import { ReferenceStore } from '../../src/testing/reference-store.ts';
 
 /** Opens a store whose commits wait until the test completes them, with an error if there is one. */
 function open(maxPendingWrites = 10_000) {

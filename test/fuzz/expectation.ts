@@ -1,6 +1,6 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import type { Plant } from '../../src/index.ts';
-import type { ReferenceStore } from '../support/reference-store.ts';
+import type { ReferenceStore } from '../../src/testing/reference-store.ts';
 import { authenticateByName } from '../support/service.ts';
 import { maxBodyBytes } from './requests.ts';
 import type { SentRequest } from './requests.ts';

@@ -6,7 +6,7 @@ import { Client } from 'undici';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw-http.ts';
-import { ReferenceStore } from '../support/reference-store.ts';
+import { ReferenceStore } from '../../src/testing/reference-store.ts';
 import { countConnections, createFetchService, startService } from '../support/service.ts';
 import type { AnyService } from '../support/service.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
-import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { testPageSize } from '../../support/page-size.ts';
 import { rowOfPlants } from '../../support/stored-plants.ts';
 import { createEach } from '../../support/writes.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { SortedPlants } from '../../../src/storage/memory/sorted-plants.ts';
-import { ReferenceStore } from '../../support/reference-store.ts';
+import { ReferenceStore } from '../../../src/testing/reference-store.ts';
 
 // A user has several chunks only with more than 512 plants, which the suite for storage adapters rarely changes.
 describe('SortedPlants', () => {

@@ -1,6 +1,6 @@
 import { after, describe, it } from 'node:test';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';

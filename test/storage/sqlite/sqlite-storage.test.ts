@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
-import { testStorageAdapter } from '../../../src/testing/storage/test-storage-adapter.ts';
+import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { testPageSize } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { testTwoServers } from '../../support/two-servers.ts';

@@ -1,6 +1,4 @@
-import { idOf } from '../../core/storage-adapter.ts';
-import type { OwnedPlant, Write } from '../../core/storage-adapter.ts';
-import type { FaultyWrite } from './options.ts';
+import type { OwnedPlant, Write } from '../core/storage-adapter.ts';
 
 export function plantOf(user: string, id: bigint, name = 'a plant', tag?: string): OwnedPlant {
   return { user, plant: tag === undefined ? { id, name } : { id, name, tag } };
@@ -18,8 +16,8 @@ export function remove(user: string, id: bigint): Write {
   return { kind: 'delete', user, id };
 }
 
-export function faulty(write: Write): FaultyWrite {
-  return { kind: write.kind, user: write.user, id: idOf(write) };
+export function removeAll(plants: readonly OwnedPlant[]): Write[] {
+  return plants.map(({ user, plant }) => remove(user, plant.id));
 }
 
 export function range(length: number): number[] {
@@ -30,15 +28,4 @@ export function range(length: number): number[] {
 export function shuffled<T>(items: readonly T[]): T[] {
   const order = new Map(items.map((item, n) => [item, (n * 7919) % 104_729]));
   return items.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
-}
-
-/** Returns a create write that throws an error when its `name` is read. */
-export function unreadableCreate(): Write {
-  const plant = {
-    id: 99n,
-    get name(): string {
-      throw new Error('The test suite throws this error when the name of this plant is read.');
-    },
-  };
-  return { kind: 'create', user: 'ada', plant };
 }

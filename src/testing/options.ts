@@ -3,8 +3,8 @@ import {
   checkFunctionOption,
   checkIntegerOption,
   checkOptionNames,
-} from '../../application/options.ts';
-import type { StorageAdapter } from '../../core/storage-adapter.ts';
+} from '../application/options.ts';
+import type { StorageAdapter } from '../core/storage-adapter.ts';
 
 /** The place where one test stores its plants, for example a folder or a schema. */
 export interface StorageLocation {
@@ -49,7 +49,7 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    * make it fail halfway. Without this function, the suite does not test a failing storage.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
-  /** The timeout of each test, in milliseconds, 1 to 2147483647; default 60000. */
+  /** The time limit of each call, in milliseconds, 1 to 2147483647; default 10000. */
   timeoutMs?: number | undefined;
 }
 

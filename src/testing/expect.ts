@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
+import { idOf } from '../core/storage-adapter.ts';
+import type { ListRange, Write } from '../core/storage-adapter.ts';
 
 /** Asserts that the values are deep-equal. If they are large, the message is shorter than that of node:assert. */
 export function expectEqual(actual: unknown, expected: unknown, rule: string): void {
@@ -18,4 +20,14 @@ export function expectEqual(actual: unknown, expected: unknown, rule: string): v
 export function shown(value: unknown): string {
   const text = inspect(value, { breakLength: Infinity, compact: true, maxArrayLength: 8, maxStringLength: 30 });
   return text.replaceAll(/[^\x20-\x7e]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16) ?? ''}}`);
+}
+
+export function commitText(writes: readonly Write[]): string {
+  const texts = writes.slice(0, 9).map((write) => `${write.kind} ${shown(write.user)} ${idOf(write)}`);
+  if (writes.length > texts.length) texts.push(`${writes.length - texts.length} more`);
+  return `commit([${texts.join(', ')}])`;
+}
+
+export function listText(user: string, { after, limit }: ListRange): string {
+  return `list(${shown(user)}, { after: ${after ?? 'undefined'}, limit: ${limit} })`;
 }

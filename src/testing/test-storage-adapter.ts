@@ -1,10 +1,11 @@
 import { describe } from 'node:test';
 import { testAtomicity } from './atomic.ts';
 import { testCases } from './cases.ts';
-import { testHistories } from './histories.ts';
 import { checkOptions } from './options.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
-import { testShared, testVersions } from './shared.ts';
+import { testRandomCalls } from './random-calls.ts';
+import { testShared } from './shared.ts';
+import { Suite } from './suite.ts';
 
 /**
  * Registers tests of node:test that check a storage adapter against the contract of `StorageAdapter`. Call this
@@ -28,6 +29,7 @@ export function testStorageAdapter<Location extends StorageLocation>(
 ): void {
   checkOptions(options);
   describe(`${name} as a StorageAdapter`, () => {
-    for (const register of [testCases, testAtomicity, testShared, testVersions, testHistories]) register(options);
+    const suite = new Suite(options);
+    for (const register of [testCases, testAtomicity, testShared, testRandomCalls]) register(suite);
   });
 }

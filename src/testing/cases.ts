@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { isPlantStoreError } from '../core/model/errors.ts';
+import { maxInt64, minInt64 } from '../core/model/int64.ts';
+import type { OwnedPlant } from '../core/storage-adapter.ts';
+import { expectEqual } from './expect.ts';
+import { create, createAll, plantOf, range, removeAll, shuffled } from './plants.ts';
+import { ReferenceStore } from './reference-store.ts';
+import { expectStored, scanAll } from './stored.ts';
+import type { Suite } from './suite.ts';
+
+/** All control characters but U+0000, the separators of lines and paragraphs, and characters that text formats use. */
+const characters = [...range(160).filter((n) => n < 48 || n > 122), 0x2028, 0x2029, 0xfeff, 0xfffd, 0xffff, 0x1f33f]
+  .slice(1)
+  .map((codePoint) => String.fromCodePoint(codePoint));
+const texts = [
+  ...['', 'a', 'A', 'a ', 'é', 'e\u0301', "'; DROP TABLE plants; --", '\\', 'a\\b"c\nd', '\t\r\n', 'a\rb', '\r'],
+  ...['0', '1e3', 'null', '\\u0041', '"}]', 'ß', 'ss', ...characters],
+];
+const ids = [
+  ...[minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n],
+  ...[2n ** 53n, 2n ** 53n + 1n, maxInt64 - 1n, maxInt64],
+];
+/** Users that an adapter confuses if it compares prefixes, or uses names as property names or as parts of keys. */
+const users = [
+  ...[
+    'aa',
+    'a7',
+    'a\u0001bcdefghi',
+    '__proto__',
+    'constructor',
+    ...characters.flatMap((each) => [`a${each}`, `a${each}7`]),
+  ],
+  ...['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${'é'.repeat(127)}y`, ...texts.slice(1)],
+];
+
+const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
+  'a batch may contain a thousand writes': () => range(1000).map((n) => plantOf(`user ${n % 7}`, BigInt(n))),
+  'ids are exact int64 and sorted as numbers': () =>
+    ['ada', 'bob'].flatMap((user) => ids.map((id) => plantOf(user, id))),
+  'users of up to 255 bytes of UTF-8 are distinguished by every byte': () =>
+    [...new Set(users)].map((user, n) => plantOf(user, 7n, `plant ${n}`)),
+  'names and tags are stored unchanged, including empty ones, and a missing tag stays missing': () =>
+    texts.flatMap((text, n) => [
+      plantOf('ada', BigInt(3 * n), text),
+      plantOf('ada', BigInt(3 * n + 1), 'x', text),
+      plantOf('bob', BigInt(n), text.repeat(n < 20 ? 5000 : 2)),
+    ]),
+  'plants with names of more than 256 KiB are listed, also after short ones': () =>
+    range(12).flatMap((n) => [
+      plantOf('ada', BigInt(n), 'é'.repeat(n * 40_000)),
+      plantOf('ada', BigInt(n + 100), 'x'.repeat(n % 7 === 3 ? 1000 : 5), n % 5 === 0 ? 'y'.repeat(5000) : undefined),
+      plantOf('bob', BigInt(n), '"'.repeat(n * 5000), 'x'),
+    ]),
+};
+
+/** Tests cases that the random calls of `testRandomCalls` rarely reach. */
+export function testCases(suite: Suite): void {
+  for (const [title, plants] of Object.entries(batches)) {
+    suite.test(title, async (place) => {
+      const storage = await place.open();
+      const stored = plants();
+      const outcomes = await storage.commit(shuffled(createAll(stored)));
+      const due = stored.map(() => true);
+      expectEqual(outcomes, due, 'commit must return true for each create of a new id.');
+      for (const limit of [1000, 20, 3]) await expectStored(storage, stored, undefined, limit);
+      await storage.commit(removeAll(stored.slice(1)));
+      await expectStored(storage, stored.slice(0, 1));
+    });
+  }
+
+  suite.test('scan returns each plant of 1501 users once, while others are created and deleted', async (place) => {
+    const storage = await place.open();
+    const kept = [
+      ...range(1500).map((n) => plantOf(`user ${n}`, 1n)),
+      ...range(1000).map((n) => plantOf('ada', BigInt(2 * n))),
+    ];
+    const passing = range(1000).map((n) => plantOf('ada', BigInt(2 * n + 1)));
+    const all = shuffled([...kept, ...passing]);
+    for (let at = 0; at < all.length; at += 1000) await storage.commit(createAll(all.slice(at, at + 1000)));
+    const isKept = ({ user, plant }: OwnedPlant): boolean =>
+      user.startsWith('user') || (user === 'ada' && plant.id % 2n === 0n);
+    const found: OwnedPlant[] = [];
+    for await (const page of storage.scan()) {
+      found.push(...page.filter(isKept));
+      // If a scan counts plants instead of remembering a key, it now skips plants.
+      await storage.commit(removeAll(page.filter((owned) => owned.user === 'ada' && !isKept(owned))));
+      if (found.length < 2000) await storage.commit([create('eve', BigInt(found.length))]);
+    }
+    const rule = 'scan must return every plant once that exists all the time.';
+    expectEqual(new ReferenceStore(found).scan(), new ReferenceStore(kept).scan(), rule);
+    // A caller may end a scan early.
+    for await (const page of storage.scan()) if (page.length > 0) break;
+    await storage.commit([create('eve', -1n)]);
+  });
+
+  suite.test('a plant does not change if the caller changes what it passed to commit', async (place) => {
+    const storage = await place.open();
+    const given = plantOf('ada', 1n, 'Fern');
+    // This argument is not frozen.
+    await place.deadline.call('commit()', () => storage.adapter.commit(createAll([given])));
+    given.plant.name = 'changed';
+    await expectStored(storage, [plantOf('ada', 1n, 'Fern')]);
+  });
+
+  suite.test('calls after close reject with the code closed, and a second close does nothing', async (place) => {
+    const storage = await place.open();
+    await storage.close();
+    const calls = {
+      commit: () => storage.commit([create('ada', 2n)]),
+      list: () => storage.list('ada', { after: undefined, limit: 1 }),
+      scan: () => scanAll(storage),
+    };
+    for (const [method, call] of Object.entries(calls)) {
+      const [{ reason }] = (await Promise.allSettled([call()])) as [{ reason?: Error }];
+      const isClosed = isPlantStoreError(reason?.cause) && reason.cause.code === 'closed';
+      const rule = `After close, ${method} must return a promise that rejects with a PlantStoreError with code closed`;
+      assert.ok(isClosed, `${rule}, but: ${String(reason)}`);
+    }
+    await storage.close();
+  });
+
+  suite.test('close may be called during a commit and a list, which then succeed or reject', async (place) => {
+    const storage = await place.open();
+    const listing = storage.list('ada', { after: undefined, limit: 1 });
+    const calls = Promise.allSettled([storage.commit([create('ada', 1n)]), listing]);
+    await storage.close();
+    const [commit] = await calls;
+    if (commit.status === 'rejected' || !place.canReopen) return;
+    const rule = 'A commit that succeeds must be durable, even if close was called during the commit.';
+    await expectStored(await place.open('reopen'), [plantOf('ada', 1n)], rule);
+  });
+}

@@ -1,0 +1,27 @@
+import { clearTimeout, setTimeout } from 'node:timers';
+
+/** Limits the time of each call, and names the call that fails. */
+export class Deadline {
+  readonly #ms: number;
+  /** The number of calls that did not settle in time. */
+  missed = 0;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /** If the call returns a promise that rejects, throws an error whose cause is the reason. */
+  async call<T>(text: string, start: () => T | Promise<T>): Promise<T> {
+    const call = Promise.resolve(start()).catch((error: unknown) => {
+      throw new Error(`${text} rejected with ${String(error)}.`, { cause: error });
+    });
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      this.missed++;
+      reject(new Error(`${text} did not settle within ${this.#ms} ms.`));
+    }, this.#ms);
+    return Promise.race([call, late]).finally(() => {
+      clearTimeout(timer);
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { idOf } from '../core/storage-adapter.ts';
+import type { Write } from '../core/storage-adapter.ts';
+import { CheckedAdapter } from './checked-adapter.ts';
+import type { Deadline } from './deadline.ts';
+import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
+
+/** A location, and the adapters that a test opens there. */
+export class Place {
+  readonly options: StorageAdapterTestOptions;
+  readonly deadline: Deadline;
+  readonly #location: StorageLocation;
+  readonly #adapters: CheckedAdapter[] = [];
+
+  constructor(options: StorageAdapterTestOptions, deadline: Deadline, location: StorageLocation) {
+    this.options = options;
+    this.deadline = deadline;
+    this.#location = location;
+  }
+
+  get canReopen(): boolean {
+    return this.options.shared && this.#location.reopen !== undefined;
+  }
+
+  async open(method: 'open' | 'reopen' = 'open'): Promise<CheckedAdapter> {
+    const open = (): ReturnType<StorageLocation['open']> => this.#location[method]?.() ?? this.#location.open();
+    const adapter = new CheckedAdapter(await this.deadline.call(`${method}()`, open), this.deadline);
+    this.#adapters.push(adapter);
+    return adapter;
+  }
+
+  /** Opens one adapter or, if adapters share their plants, two. */
+  async openAll(): Promise<[CheckedAdapter, ...CheckedAdapter[]]> {
+    return this.options.shared ? [await this.open(), await this.open()] : [await this.open()];
+  }
+
+  async makeWriteFail(write: Write): Promise<void> {
+    const faulty = { kind: write.kind, user: write.user, id: idOf(write) };
+    await this.deadline.call('makeWriteFail()', () => this.options.makeWriteFail?.(this.#location, faulty));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#adapters.map((adapter) => adapter.close()));
+  }
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { ListRange, OwnedPlant, PlantPage, Write } from '../core/storage-adapter.ts';
+import type { CheckedAdapter } from './checked-adapter.ts';
+import { commitText, expectEqual, listText } from './expect.ts';
+import { ReferenceStore } from './reference-store.ts';
+
+const visible = 'When a commit has resolved, every later call must return its plants, unchanged and in order of id.';
+
+/**
+ * Checks that `list`, with this page limit, and `scan` return exactly these plants. `rule` is the rule that the adapter
+ * violates if it returns other plants.
+ */
+export async function expectStored(
+  storage: CheckedAdapter,
+  plants: readonly OwnedPlant[],
+  rule = visible,
+  limit = 1000,
+): Promise<void> {
+  const stored = new ReferenceStore(plants);
+  for (const user of new Set([...plants.map((owned) => owned.user), 'ada', 'bob', 'nobody'])) {
+    let page: PlantPage | undefined;
+    do {
+      page = await expectList(storage, user, { after: page?.plants.at(-1)?.id, limit }, stored, rule);
+    } while (page.hasMore);
+  }
+  const scanned = new ReferenceStore(await scanAll(storage));
+  expectEqual(scanned.scan(), stored.scan(), `${rule} scan() returned other plants.`);
+}
+
+/** Checks a page of `list`. `stored` contains all plants. */
+export async function expectList(
+  storage: CheckedAdapter,
+  user: string,
+  range: ListRange,
+  stored: ReferenceStore,
+  rule = visible,
+): Promise<PlantPage> {
+  const page = await storage.list(user, range);
+  const due = stored.list(user, { after: range.after });
+  // An adapter may return fewer plants than the limit, but at least one.
+  const length = Math.min(Math.max(1, page.plants.length), range.limit);
+  const call = listText(user, range);
+  expectEqual(page.plants, due.slice(0, length), `${rule} ${call} returned other plants.`);
+  expectEqual(page.hasMore, due.length > length, `hasMore must tell whether plants follow the page of ${call}.`);
+  return page;
+}
+
+export async function scanAll(storage: CheckedAdapter): Promise<OwnedPlant[]> {
+  const found: OwnedPlant[] = [];
+  for await (const page of storage.scan()) found.push(...page);
+  return found;
+}
+
+/** Returns the index of the state whose first plants the page consists of. Throws if the page mixes states. */
+export function expectOneState({ plants, hasMore }: PlantPage, states: readonly OwnedPlant[][], rule: string): number {
+  const { length } = plants;
+  const found = states.findIndex((state) => {
+    const expected = state.slice(0, length).map(({ plant }) => plant);
+    return hasMore === length < state.length && isDeepStrictEqual(plants, expected);
+  });
+  const ids = `${plants[0]?.id ?? ''} to ${plants.at(-1)?.id ?? ''}`;
+  assert.ok(length > 0 && found !== -1, `${rule} A list returned ${length} plants, with the ids ${ids}.`);
+  return found;
+}
+
+/** Checks that `commit` rejects a batch that contains the write at which the storage fails. */
+export async function expectRejection(storage: CheckedAdapter, batch: readonly Write[]): Promise<void> {
+  const error = await storage.commit(batch).then(
+    () => new Error(`${commitText(batch)} must reject, because the storage fails at a write. Or check makeWriteFail.`),
+    (reason: Error) => reason,
+  );
+  if (error.cause === undefined) throw error;
+}
