@@ -1,7 +1,6 @@
 // A custom storage adapter. The file own-adapter.test.ts tests it.
 import { PlantStoreError } from 'plant-store';
-import type { StorageAdapter } from 'plant-store';
-import type { ListRange, OwnedPlant, PlantPage, Write } from 'plant-store';
+import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from 'plant-store';
 
 /** Stores plants in a Map. A commit changes a copy of the Map, so that no batch is applied only in part. */
 export class MapStorage implements StorageAdapter {
@@ -21,18 +20,16 @@ export class MapStorage implements StorageAdapter {
   }
 
   async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
-    const plants = [...this.#open().values()]
+    const found = [...this.#open().values()]
       .filter((owned) => owned.user === user && (after === undefined || owned.plant.id > after))
-      .map(({ plant }) => ({ ...plant }))
-      .sort((a, b) => (a.id < b.id ? -1 : 1));
-    return { plants: plants.slice(0, limit), hasMore: plants.length > limit };
+      .sort((a, b) => (a.plant.id < b.plant.id ? -1 : 1));
+    const page = firstPage(found, limit);
+    return { plants: page.map(({ plant }) => plant), hasMore: page.length < found.length };
   }
 
   async *scan(): AsyncIterable<OwnedPlant[]> {
-    const all = [...this.#open().values()];
-    for (let at = 0; at < all.length; at += 1000) {
-      yield all.slice(at, at + 1000).map(({ user, plant }) => ({ user, plant: { ...plant } }));
-    }
+    const rest = [...this.#open().values()];
+    while (rest.length > 0) yield rest.splice(0, firstPage(rest, 1000).length).map((owned) => structuredClone(owned));
   }
 
   async close(): Promise<void> {
@@ -43,4 +40,12 @@ export class MapStorage implements StorageAdapter {
     if (this.#plants === undefined) throw new PlantStoreError('closed');
     return this.#plants;
   }
+}
+
+/** Returns copies of the first plants, until the limit or about 256 KiB is reached. */
+function firstPage(plants: OwnedPlant[], limit: number): OwnedPlant[] {
+  let size = 0;
+  const isFull = ({ plant }: OwnedPlant): boolean => (size += plant.name.length + (plant.tag ?? '').length) > 250_000;
+  const end = plants.slice(0, limit).findIndex(isFull);
+  return structuredClone(plants.slice(0, end === -1 ? limit : Math.max(1, end)));
 }

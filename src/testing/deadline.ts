@@ -10,18 +10,25 @@ export class Deadline {
     this.#ms = ms;
   }
 
-  /** If the call returns a promise that rejects, throws an error whose cause is the reason. */
+  /** If the call returns a promise that rejects, throws an error whose `cause` is the reason. */
   async call<T>(text: string, start: () => T | Promise<T>): Promise<T> {
-    const call = Promise.resolve(start()).catch((error: unknown) => {
-      throw new Error(`${text} rejected with ${String(error)}.`, { cause: error });
-    });
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       this.missed++;
       reject(new Error(`${text} did not settle within ${this.#ms} ms.`));
     }, this.#ms);
-    return Promise.race([call, late]).finally(() => {
+    try {
+      return await Promise.race([named(text, start()), late]);
+    } finally {
       clearTimeout(timer);
-    });
+    }
+  }
+}
+
+async function named<T>(text: string, result: T | Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    throw new Error(`${text} rejected: ${String(error)}`, { cause: error });
   }
 }

@@ -21,6 +21,10 @@ export class Place {
     return this.options.shared && this.#location.reopen !== undefined;
   }
 
+  get canFail(): boolean {
+    return this.options.makeWriteFail !== undefined;
+  }
+
   async open(method: 'open' | 'reopen' = 'open'): Promise<CheckedAdapter> {
     const open = (): ReturnType<StorageLocation['open']> => this.#location[method]?.() ?? this.#location.open();
     const adapter = new CheckedAdapter(await this.deadline.call(`${method}()`, open), this.deadline);

@@ -16,7 +16,7 @@ const name = 'a "plant"\r\n\\';
 const maxSearchMs = 5000;
 
 interface Failure {
-  readonly error: unknown;
+  readonly error: Error;
   /** The calls up to the failure, by their index. */
   readonly calls: ReadonlyMap<number, string>;
 }
@@ -30,7 +30,8 @@ async function callRandomly(place: Place, count: number, skipped: readonly numbe
   const randomWrite = (): Write =>
     random(5) < 3 ? create(pick(users), pick(ids), `${name} ${random(100)}`) : remove(pick(users), pick(ids));
 
-  let adapters: CheckedAdapter[] = await place.openAll();
+  const [first, ...others] = await place.openAll();
+  let adapters = [first, ...others];
   const stored = new ReferenceStore();
   const calls = new Map<number, string>();
 
@@ -43,9 +44,9 @@ async function callRandomly(place: Place, count: number, skipped: readonly numbe
   // The storage fails at a create of an absent plant, or at a delete of a stored one. Before the first commit, some
   // adapters have no table in which a write could fail.
   const failing = pick([create('ada', 50n, name), remove('ada', 50n)]);
-  await commit(adapters[0] as CheckedAdapter, failing.kind === 'delete' ? [create('ada', 50n, name)] : []);
+  await commit(first, failing.kind === 'delete' ? [create('ada', 50n, name)] : []);
   await place.makeWriteFail(failing);
-  let canFail = place.options.makeWriteFail !== undefined;
+  let { canFail } = place;
 
   for (const n of range(count)) {
     // A call that is skipped must use as many random numbers as one that is made.
@@ -55,7 +56,7 @@ async function callRandomly(place: Place, count: number, skipped: readonly numbe
     if (skipped.includes(n)) continue;
     const batch = [...new Map(writes.map((write) => [`${write.user} ${idOf(write)}`, write])).values()];
     const index = which % adapters.length;
-    const adapter = adapters[index] as CheckedAdapter;
+    const adapter = adapters[index] ?? first;
     const note = (call: string): unknown => calls.set(n, `adapter ${index + 1}: ${call}`);
     try {
       if (kind < 3 && place.canReopen) {
@@ -76,7 +77,7 @@ async function callRandomly(place: Place, count: number, skipped: readonly numbe
       }
       for (const each of adapters) await expectStored(each, stored.scan());
     } catch (error) {
-      return { error, calls };
+      return { error: error as Error, calls };
     }
   }
   return undefined;
@@ -102,7 +103,7 @@ export function testRandomCalls(suite: Suite): void {
       if (failure === undefined) continue;
       const { error, calls } = await findShortest(suite, count, failure);
       const steps = [...calls.values()].map((call, index) => `\n  ${index + 1}. ${call}`).join('');
-      throw new Error(`${String(error)}\nThe calls:${steps}`, { cause: error });
+      throw new Error(`${error.message}\nThe calls:${steps}`, { cause: error });
     }
   });
 }

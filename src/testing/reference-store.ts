@@ -3,7 +3,7 @@ import type { OwnedPlant, Write } from '../core/storage-adapter.ts';
 
 /** A store of plants that is simple and therefore correct. Tests compare storages and services with it. */
 export class ReferenceStore {
-  readonly #users = new Map<string, Map<PlantId, Plant>>();
+  readonly #plants = new Map<string, OwnedPlant>();
 
   constructor(plants: readonly OwnedPlant[] = []) {
     for (const { user, plant } of plants) this.create(user, plant);
@@ -11,15 +11,15 @@ export class ReferenceStore {
 
   /** Returns whether the plant was created. If the id is taken, the stored plant does not change. */
   create(user: string, plant: Plant): boolean {
-    const plants = this.#plantsOf(user);
-    if (plants.has(plant.id)) return false;
-    plants.set(plant.id, plant);
+    const key = `${user} ${plant.id}`;
+    if (this.#plants.has(key)) return false;
+    this.#plants.set(key, { user, plant });
     return true;
   }
 
   /** Returns whether the plant existed. */
   delete(user: string, id: PlantId): boolean {
-    return this.#plantsOf(user).delete(id);
+    return this.#plants.delete(`${user} ${id}`);
   }
 
   apply(write: Write): boolean {
@@ -27,20 +27,15 @@ export class ReferenceStore {
   }
 
   list(user: string, { after, limit }: { after?: PlantId | undefined; limit?: number | undefined } = {}): Plant[] {
-    return Array.from(this.#plantsOf(user).values())
-      .filter(({ id }) => after === undefined || id > after)
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
-      .slice(0, limit);
+    const owned = [...this.#plants.values()].filter((each) => each.user === user);
+    const plants = owned.map(({ plant }) => plant).filter(({ id }) => after === undefined || id > after);
+    return plants.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
   }
 
   /** Returns all plants, sorted by user and id. */
   scan(): OwnedPlant[] {
-    return [...this.#users.keys()].sort().flatMap((user) => this.list(user).map((plant) => ({ user, plant })));
-  }
-
-  #plantsOf(user: string): Map<PlantId, Plant> {
-    const plants = this.#users.get(user) ?? new Map<PlantId, Plant>();
-    this.#users.set(user, plants);
-    return plants;
+    const byKey = (a: OwnedPlant, b: OwnedPlant): boolean =>
+      a.user === b.user ? a.plant.id < b.plant.id : a.user < b.user;
+    return [...this.#plants.values()].sort((a, b) => (byKey(a, b) ? -1 : 1));
   }
 }

@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict';
-import { isDeepStrictEqual } from 'node:util';
 import type { ListRange, OwnedPlant, PlantPage, Write } from '../core/storage-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';
 import { commitText, expectEqual, listText } from './expect.ts';
@@ -14,7 +12,7 @@ const visible = 'When a commit has resolved, every later call must return its pl
 export async function expectStored(
   storage: CheckedAdapter,
   plants: readonly OwnedPlant[],
-  rule = visible,
+  rule: string = visible,
   limit = 1000,
 ): Promise<void> {
   const stored = new ReferenceStore(plants);
@@ -34,7 +32,7 @@ export async function expectList(
   user: string,
   range: ListRange,
   stored: ReferenceStore,
-  rule = visible,
+  rule: string = visible,
 ): Promise<PlantPage> {
   const page = await storage.list(user, range);
   const due = stored.list(user, { after: range.after });
@@ -52,23 +50,10 @@ export async function scanAll(storage: CheckedAdapter): Promise<OwnedPlant[]> {
   return found;
 }
 
-/** Returns the index of the state whose first plants the page consists of. Throws if the page mixes states. */
-export function expectOneState({ plants, hasMore }: PlantPage, states: readonly OwnedPlant[][], rule: string): number {
-  const { length } = plants;
-  const found = states.findIndex((state) => {
-    const expected = state.slice(0, length).map(({ plant }) => plant);
-    return hasMore === length < state.length && isDeepStrictEqual(plants, expected);
-  });
-  const ids = `${plants[0]?.id ?? ''} to ${plants.at(-1)?.id ?? ''}`;
-  assert.ok(length > 0 && found !== -1, `${rule} A list returned ${length} plants, with the ids ${ids}.`);
-  return found;
-}
-
 /** Checks that `commit` rejects a batch that contains the write at which the storage fails. */
 export async function expectRejection(storage: CheckedAdapter, batch: readonly Write[]): Promise<void> {
-  const error = await storage.commit(batch).then(
-    () => new Error(`${commitText(batch)} must reject, because the storage fails at a write. Or check makeWriteFail.`),
-    (reason: Error) => reason,
-  );
-  if (error.cause === undefined) throw error;
+  const [result] = await Promise.allSettled([storage.commit(batch)]);
+  const hint = 'The storage must fail at this write. If it did not, check makeWriteFail.';
+  if (result.status === 'fulfilled') throw new Error(`${commitText(batch)} must reject. ${hint}`);
+  if ((result.reason as Error).cause === undefined) throw result.reason;
 }

@@ -13,15 +13,7 @@ import { Suite } from './suite.ts';
  *
  * @throws {TypeError} if an option is invalid; the message names the option.
  * @example
- * testStorageAdapter('MyStorage', {
- *   createLocation: async (t) => {
- *     const folder = await mkdtemp(join(tmpdir(), 'my-storage-'));
- *     t.after(() => rm(folder, { recursive: true }));
- *     const open = () => new MyStorage(folder);
- *     return { open, reopen: open };
- *   },
- *   shared: true,
- * });
+ * testStorageAdapter('MyStorage', { createLocation: () => ({ open: () => new MyStorage() }), shared: false });
  */
 export function testStorageAdapter<Location extends StorageLocation>(
   name: string,

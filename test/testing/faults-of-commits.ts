@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { idOf } from '../../src/core/storage-adapter.ts';
 import { PlantStoreError } from '../../src/index.ts';
@@ -39,7 +40,7 @@ export const faultsOfCommits: Faults = {
     changesCommit(async (writes, real) => (await real.commit(writes)).map(() => true)),
   ],
   'returns numbers': [tests.batch, changesCommit(async (writes, real) => (await real.commit(writes)).map(Number))],
-  'returns nothing': [tests.batch, changesCommit(async (writes, real) => void (await real.commit(writes)))],
+  'returns nothing': [tests.batch, changesCommit((writes, real) => real.commit(writes).then(() => undefined))],
   'returns too few outcomes': [
     tests.batch,
     changesCommit(async (writes, real) => (await real.commit(writes)).slice(0, 999)),
@@ -91,7 +92,10 @@ export const faultsOfCommits: Faults = {
       const former = copyOf(disk.plants);
       try {
         const outcomes: boolean[] = [];
-        for (const write of writes) (outcomes.push(...disk.apply([write])), await Promise.resolve());
+        for (const write of writes) {
+          outcomes.push(...disk.apply([write]));
+          await Promise.resolve();
+        }
         return outcomes;
       } catch (error) {
         disk.plants = former;
@@ -114,7 +118,7 @@ export const faultsOfCommits: Faults = {
     tests.failing,
     changesCommit(async (writes, real, disk) => {
       return real.commit(writes).catch(async (error: unknown) => {
-        void sleep(100).then(() => disk.plants.apply(writes[0] as Write));
+        void sleep(100).then(() => disk.plants.apply(writes[0] ?? assert.fail()));
         throw error;
       });
     }),
@@ -180,7 +184,10 @@ export const faultsOfCommits: Faults = {
     changesCommit(async (writes, real, disk) => {
       if (writes.length < 1000 || writes[0]?.kind === 'create') return real.commit(writes);
       const outcomes: boolean[] = [];
-      for (const write of writes) (outcomes.push(...disk.apply([write])), await setImmediate());
+      for (const write of writes) {
+        outcomes.push(...disk.apply([write]));
+        await setImmediate();
+      }
       return outcomes;
     }),
   ],

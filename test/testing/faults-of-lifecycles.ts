@@ -97,7 +97,7 @@ export const faultsOfLifecycles: Faults = {
   ],
   'closes the other adapters': [
     tests.shared,
-    (real, disk) => ({ close: async () => void (await Promise.all([...disk.open].map((each) => each.close()))) }),
+    (_, disk) => ({ close: async () => Promise.all([...disk.open].map((each) => each.close())) }),
   ],
   'deletes all plants when it is closed': [
     tests.shared,
@@ -147,5 +147,23 @@ export const faultsThatHang: Faults = {
     changesCommit((writes, real, disk) =>
       writes.some((write) => disk.isFaulty(write)) ? never() : real.commit(writes),
     ),
+  ],
+  'blocks commits until it ends': [
+    tests.scan,
+    (real) => {
+      let scanning = Promise.resolve();
+      return {
+        commit: async (writes: Parameters<typeof real.commit>[0]) => {
+          await scanning;
+          return real.commit(writes);
+        },
+        scan: async function* () {
+          const { promise, resolve } = Promise.withResolvers<undefined>();
+          scanning = promise.then(() => undefined);
+          yield* real.scan();
+          resolve(undefined);
+        },
+      };
+    },
   ],
 };

@@ -12,7 +12,7 @@ const changesRange =
 
 const listsPlantsOf =
   (isOwner: (owner: string, user: string) => boolean): Change =>
-  (real, disk) => ({
+  (_, disk) => ({
     list: async (user: string, { after, limit }: ListRange) => {
       const owned = disk.plants.scan().filter((each) => isOwner(each.user, user));
       const plants = owned.map(({ plant }) => structuredClone(plant)).filter(({ id }) => id > (after ?? -(2n ** 64n)));
@@ -75,7 +75,7 @@ export const faultsOfLists: Faults = {
     changesPlants((plant) => Object.assign(Object.create(null) as object, plant)),
   ],
   'returns more fields': [tests.batch, changesPlants((plant) => ({ ...plant, user: 'ada' }))],
-  'returns frozen pages twice': [
+  'returns one constant page': [
     tests.random,
     (real) => {
       const empty = Object.freeze([{ id: 0n, name: '' }]);
@@ -106,7 +106,7 @@ export const faultsOfLists: Faults = {
   'cuts users after 254 characters': [tests.users, changesUsers((user) => user.slice(0, 254))],
   ...Object.fromEntries(
     ['\u001f', '\r', '\u2029', ':', '/'].map((character) => [
-      `cannot store ${escape(character)} in users`,
+      `replaces the character ${character.charCodeAt(0).toString(16)} in users`,
       [tests.users, changesUsers((user) => user.replaceAll(character, ' '))],
     ]),
   ),
@@ -204,23 +204,5 @@ export const faultsOfScans: Faults = {
     changesScan(async function* (real) {
       if (!real.isClosed) yield* real.scan();
     }),
-  ],
-  'blocks commits until it ends': [
-    tests.scan,
-    (real) => {
-      let scanning = Promise.resolve();
-      return {
-        commit: async (writes: Parameters<typeof real.commit>[0]) => {
-          await scanning;
-          return real.commit(writes);
-        },
-        scan: async function* () {
-          const { promise, resolve } = Promise.withResolvers<undefined>();
-          scanning = promise.then(() => undefined);
-          yield* real.scan();
-          resolve(undefined);
-        },
-      };
-    },
   ],
 };
