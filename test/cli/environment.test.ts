@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
 import { setting, settings, variableOf, variableWarnings } from '../../src/cli/environment.ts';
@@ -25,13 +24,6 @@ describe('environment of plant-store', () => {
       unknown,
     );
     assert.ok(!warnings.some((warning) => warning.includes('secret')));
-  });
-
-  it('is described with every setting', async () => {
-    const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-    for (const name of Object.keys(settings)) {
-      assert.ok(page.includes(`--${name}`) && page.includes(variableOf(name)), name);
-    }
   });
 });
 
