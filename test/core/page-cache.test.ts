@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { PlantStore } from '../../src/index.ts';
+import { HookedStorage } from '../support/hooked-storage.ts';
 import { create } from '../support/writes.ts';
 
 /** What each page and each user count in addition to their text. */
@@ -11,16 +12,12 @@ const pageSize = `[{"name":"${name}"}]`.length + overhead;
 
 describe('maxCacheBytes', () => {
   it('evicts the pages of the least recently used user, but only when not all pages fit', async () => {
-    const storage = new MemoryStorage();
-    const list = storage.list.bind(storage);
+    const storage = new HookedStorage();
     let reads = 0;
-    storage.list = async (user, range) => {
+    storage.beforeList = () => {
       reads++;
-      await setImmediate();
-      return list(user, range);
+      return setImmediate();
     };
-    let version = 1;
-    storage.dataVersion = () => version;
     // Each character counts as two bytes.
     const store = new PlantStore({ storage, maxCacheBytes: 6 * ('ada'.length + overhead + pageSize) });
     /** Lists a user's first page, and returns whether the page was cached. */
@@ -40,7 +37,7 @@ describe('maxCacheBytes', () => {
 
     // The space of pages that were removed after a write or a commit of another process is used again.
     for (let n = 0; n < 10; n++) {
-      if (n < 5) version++;
+      if (n < 5) storage.version++;
       else await store.deletePlant('bob', 2);
       assert.equal(await isCached('bob'), false);
     }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import type { JsonPage, ListRange, PlantPage } from '../../src/index.ts';
+import { PlantStore } from '../../src/index.ts';
+import type { JsonPage } from '../../src/index.ts';
 import { toJsonPage } from '../../src/core/page.ts';
+import { HookedStorage, holdUntilReleased } from '../support/hooked-storage.ts';
 import { rowOfPlants } from '../support/stored-plants.ts';
 import { create, createEach } from '../support/writes.ts';
 
@@ -13,43 +14,20 @@ const uncached = { maxCacheBytes: 0 };
 const noDisk = new Error('no disk');
 const unavailable = { code: 'storage_unavailable', cause: noDisk };
 
-/** Records the lists that are read. Pages can be held, as if the storage were slow. */
-class RecordingStorage extends MemoryStorage {
-  readonly reads: string[] = [];
-  /** NaN makes `dataVersion` throw an error. */
-  version = 0;
-  failingUser = '';
-  #released: Promise<unknown> = Promise.resolve();
-
-  override async list(user: string, range: ListRange): Promise<PlantPage> {
-    this.reads.push(`${user} ${range.limit}`);
-    if (user === this.failingUser) throw noDisk;
-    const page = await super.list(user, range);
-    await this.#released;
-    return page;
-  }
-
-  override dataVersion(): number {
-    if (Number.isNaN(this.version)) throw noDisk;
-    return this.version;
-  }
-
-  /** Holds the pages that are read from now on, until the returned function is called. */
-  hold(): () => void {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.#released = promise;
-    return () => {
-      resolve(undefined);
-    };
-  }
+/** `reads` contains the lists that are read. */
+async function open(options: { maxCacheBytes?: number } = {}) {
+  const storage = new HookedStorage();
+  const reads: string[] = [];
+  storage.beforeList = (user, { limit }) => reads.push(`${user} ${limit}`);
+  for (const [user, count] of Object.entries(plantsOf)) await storage.commit(createEach(rowOfPlants(user, count)));
+  return { storage, reads, store: new PlantStore({ storage, ...options }) };
 }
 
-async function open(
-  options: { maxCacheBytes?: number } = {},
-): Promise<{ storage: RecordingStorage; store: PlantStore }> {
-  const storage = new RecordingStorage();
-  for (const [user, count] of Object.entries(plantsOf)) await storage.commit(createEach(rowOfPlants(user, count)));
-  return { storage, store: new PlantStore({ storage, ...options }) };
+/** Holds the pages that are read from now on, until the returned function is called. */
+function hold(storage: HookedStorage): () => void {
+  const { hook, release } = holdUntilReleased();
+  storage.afterList = hook;
+  return release;
 }
 
 describe('concurrent lists', () => {
@@ -75,24 +53,24 @@ describe('concurrent lists', () => {
   });
 
   it('are read at once for a client that is alone', async () => {
-    const { storage, store } = await open(uncached);
+    const { reads, store } = await open(uncached);
     for (let n = 1; n <= 3; n++) {
       const page = store.listPageJson('eve');
       // The first request is not known to be alone.
-      if (n > 1) assert.equal(storage.reads.length, n);
+      if (n > 1) assert.equal(reads.length, n);
       await page;
       await nextTurn();
     }
   });
 
   it('of the same page share a read if they are requested in the same turn', async () => {
-    const { storage, store } = await open(uncached);
+    const { reads, store } = await open(uncached);
     const lists = ['ada', 'ada', 'bob', 'ada', 'bob'].map((user) => store.listPageJson(user, { limit: 20 }));
     assert.deepEqual(
       (await Promise.all(lists)).map(({ count }) => count),
       [20, 20, 20, 20, 20],
     );
-    assert.deepEqual(storage.reads, ['ada 20', 'bob 20']);
+    assert.deepEqual(reads, ['ada 20', 'bob 20']);
   });
 
   it('of one user do not delay the list of another user by more than a turn', async () => {
@@ -110,39 +88,41 @@ describe('concurrent lists', () => {
   });
 
   it('of one user do not occupy a slow storage', async () => {
-    const { storage, store } = await open(uncached);
-    const release = storage.hold();
+    const { storage, reads, store } = await open(uncached);
+    const release = hold(storage);
     const flood = Array.from({ length: 200 }, (_, after) => store.listPageJson('ada', { after, limit: 1000 }));
     const other = store.listPageJson('bob', { limit: 20 });
     for (let n = 0; n < 10; n++) await nextTurn();
-    assert.deepEqual(storage.reads, ['ada 1000', 'bob 20']);
+    assert.deepEqual(reads, ['ada 1000', 'bob 20']);
     release();
     assert.equal((await other).count, 20);
     await Promise.all(flood);
   });
 
   it('of many users let the event loop continue', async () => {
-    const { storage, store } = await open(uncached);
+    const { reads, store } = await open(uncached);
     const lists = Array.from({ length: 10 }, (_, n) => store.listPageJson(`user ${n}`, { limit: 1000 }));
     await nextTurn();
-    assert.ok(storage.reads.length < 10, `${storage.reads.length} lists in one turn`);
+    assert.ok(reads.length < 10, `${reads.length} lists in one turn`);
     await Promise.all(lists);
   });
 
   it('are rejected only if their own read fails', async () => {
     const { storage, store } = await open(uncached);
-    storage.failingUser = 'ada';
+    storage.beforeList = (user) => {
+      if (user === 'ada') throw noDisk;
+    };
     const failing = [10, 10, 20].map((limit) => assert.rejects(store.listPageJson('ada', { limit }), unavailable));
     assert.equal((await store.listPageJson('bob')).count, plantsOf.bob);
     await Promise.all(failing);
-    storage.failingUser = '';
+    storage.beforeList = () => undefined;
     assert.equal((await store.listPageJson('ada')).count, 1000);
   });
 
   for (const options of [{}, uncached]) {
     it(`include every write that was acknowledged before the request, with ${JSON.stringify(options)}`, async () => {
       const { storage, store } = await open(options);
-      const release = storage.hold();
+      const release = hold(storage);
       const earlier = store.listPageJson('eve');
       await nextTurn();
       await store.createPlant('eve', { id: 7, name: 'new' });
@@ -157,12 +137,12 @@ describe('concurrent lists', () => {
 
 describe('concurrent lists with a cache', () => {
   it('are read for each request if maxCacheBytes is 0 or the adapter has no dataVersion', async () => {
-    const { storage, store } = await open(uncached);
+    const { storage, reads, store } = await open(uncached);
     const unversioned = new PlantStore({ storage: Object.assign(storage, { dataVersion: undefined }) });
     for (const each of [store, unversioned]) {
-      storage.reads.length = 0;
+      reads.length = 0;
       for (let n = 0; n < 2; n++) await each.listPageJson('eve');
-      assert.equal(storage.reads.length, 2);
+      assert.equal(reads.length, 2);
     }
   });
 
@@ -179,7 +159,7 @@ describe('concurrent lists with a cache', () => {
   for (const isOwn of [true, false]) {
     it(`do not cache a page if ${isOwn ? 'the store' : 'another process'} commits while the page is read`, async () => {
       const { storage, store } = await open();
-      const release = storage.hold();
+      const release = hold(storage);
       const first = store.listPageJson('eve');
       await nextTurn();
       if (isOwn) await store.createPlant('eve', { id: 7, name: '' });
@@ -196,7 +176,8 @@ describe('concurrent lists with a cache', () => {
   it('are rejected while the version cannot be read, and continue afterward', async () => {
     const { storage, store } = await open();
     storage.version = NaN;
-    await Promise.all(['ada', 'bob'].map((user) => assert.rejects(store.listPageJson(user), unavailable)));
+    const rejected = { code: 'storage_unavailable' };
+    await Promise.all(['ada', 'bob'].map((user) => assert.rejects(store.listPageJson(user), rejected)));
     storage.version = 0;
     assert.equal((await store.listPageJson('ada')).count, 1000);
   });

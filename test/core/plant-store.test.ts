@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
-import type { PlantStoreError, StorageAdapter } from '../../src/index.ts';
-import type { ListRange } from '../../src/index.ts';
+import type { ListRange, PlantStoreError, StorageAdapter } from '../../src/index.ts';
 import { maxInt64 } from '../../src/core/model/int64.ts';
+import { HookedStorage } from '../support/hooked-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
@@ -146,13 +146,10 @@ describe('PlantStore', () => {
 
   it('reports a storage failure as storage_unavailable, with the original error only as the cause', async () => {
     const cause = new Error('disk on fire at /secret');
-    const storage = new MemoryStorage();
-    const list = storage.list.bind(storage);
-    const failList = (): never => {
-      throw cause;
+    const storage = new HookedStorage();
+    storage.beforeList = storage.beforeCommit = (given: unknown) => {
+      if (given !== 'bob') throw cause;
     };
-    storage.list = (user, range) => (user === 'ada' ? failList() : list(user, range));
-    storage.commit = () => Promise.reject(cause);
     const store = newStore(storage);
     const [failing, other] = ['ada', 'bob'].map((user) => store.listPageJson(user, { limit: 1 }));
     assert.ok(failing && other);
@@ -164,14 +161,10 @@ describe('PlantStore', () => {
   });
 
   it('lists a plant whose commit failed but took effect, even after the page was cached', async () => {
-    const storage = new MemoryStorage();
-    const commit = storage.commit.bind(storage);
+    const storage = new HookedStorage();
     const store = newStore(storage);
     assert.equal((await store.listPageJson('ada')).count, 0);
-    storage.commit = async (writes) => {
-      await commit(writes);
-      throw new Error('the response was lost');
-    };
+    storage.afterCommit = () => Promise.reject(new Error('the response was lost'));
     await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
     assert.equal((await store.listPageJson('ada')).count, 1);
   });

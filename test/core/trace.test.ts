@@ -2,27 +2,28 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, it } from 'node:test';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
-import type { CommitMessage } from '../../src/index.ts';
+import { PlantStore } from '../../src/index.ts';
+import type { CommitMessage, StorageAdapter } from '../../src/index.ts';
+import { HookedStorage } from '../support/hooked-storage.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
 
 /** The async context in which a plant is created or the storage commits plants. */
 const context = new AsyncLocalStorage<string>();
 
-/** A storage that fails to write a plant named `broken`. */
-class FaultyStorage extends MemoryStorage {
-  readonly contexts: (string | undefined)[] = [];
-
-  override async commit(...[writes]: Parameters<MemoryStorage['commit']>): Promise<boolean[]> {
-    this.contexts.push(context.getStore());
+/** Opens a storage that fails to write a plant named `broken`, and records the context of each commit. */
+function openFaulty() {
+  const storage = new HookedStorage();
+  const contexts: (string | undefined)[] = [];
+  storage.beforeCommit = (writes) => {
+    contexts.push(context.getStore());
     const names = writes.map((write) => (write.kind === 'create' ? write.plant.name : ''));
     if (names.includes('broken')) throw new Error('The disk failed');
-    return super.commit(writes);
-  }
+  };
+  return { storage, contexts };
 }
 
 /** Creates plants with these names concurrently. */
-async function create(storage: MemoryStorage, ...names: string[]): Promise<void> {
+async function create(storage: StorageAdapter, ...names: string[]): Promise<void> {
   const store = new PlantStore({ storage });
   const created = names.map((name, id) => context.run(name, () => store.createPlant('ada', { id, name })));
   await Promise.allSettled(created);
@@ -32,9 +33,9 @@ describe('tracing channel plant-store:commit', () => {
   it('reports the number of writes and the error of each commit before the writes settle', async (t) => {
     const messages = messagesOf<CommitMessage>(t, 'plant-store:commit');
     const events = eventsOf(t, 'plant-store:commit');
-    await create(new FaultyStorage(), 'Fern', 'Moss', 'Ivy');
+    await create(openFaulty().storage, 'Fern', 'Moss', 'Ivy');
     assert.deepEqual(events.splice(0), ['start', 'end', 'asyncStart', 'asyncEnd']);
-    await create(new FaultyStorage(), 'broken');
+    await create(openFaulty().storage, 'broken');
     assert.deepEqual(events, ['start', 'end', 'error', 'asyncStart', 'asyncEnd']);
     assert.deepEqual(
       messages.map(({ writes, error }) => `${writes} ${error?.code ?? 'ok'}`),
@@ -47,8 +48,8 @@ describe('tracing channel plant-store:commit', () => {
     const { start } = tracingChannel<unknown, CommitMessage>('plant-store:commit');
     start.bindStore(context, ({ contexts }) => contexts.map((run) => run(() => context.getStore())).join('+'));
     t.after(() => start.unbindStore(context));
-    const storage = new FaultyStorage();
+    const { storage, contexts } = openFaulty();
     await create(storage, 'Fern', 'Moss');
-    assert.deepEqual(storage.contexts, ['Fern+Moss']);
+    assert.deepEqual(contexts, ['Fern+Moss']);
   });
 });
