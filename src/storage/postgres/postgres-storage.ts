@@ -7,7 +7,7 @@ import type { PostgresPool } from './pool.ts';
 import { scanPage } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
-import { prepareTable, quotedTable } from './table.ts';
+import { PlantTable, quotedTable } from './table.ts';
 import { applyWrites } from './writes.ts';
 
 /** Options of a {@link PostgresStorage}. */
@@ -36,11 +36,9 @@ export interface PostgresStorageOptions {
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
 export class PostgresStorage implements StorageAdapter {
+  readonly #table: PlantTable;
   readonly #runStatement: RunStatement;
   readonly #pages: PageReader;
-  readonly #prepareTable: () => Promise<void>;
-  /** The latest check of the table; `undefined` if the next operation must check it. */
-  #prepared: Promise<void> | undefined;
   #running = 0;
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -52,14 +50,9 @@ export class PostgresStorage implements StorageAdapter {
     checkMethods('pool', 'a pool of connections', pool, ['query']);
     checkBooleanOption('createTable', createTable);
     const name = quotedTable(schema, table);
-    this.#runStatement = statementRunner(pool, name);
+    this.#table = new PlantTable(pool, name, createTable);
+    this.#runStatement = statementRunner(pool, name, this.#table);
     this.#pages = new PageReader(this.#runStatement);
-    let hasTable = false;
-    this.#prepareTable = async () => {
-      // A table that is dropped later is not created again, because a new table would hide the loss of the plants.
-      await prepareTable(pool, name, createTable && !hasTable);
-      hasTable = true;
-    };
   }
 
   commit(writes: readonly Write[]): Promise<boolean[]> {
@@ -93,11 +86,11 @@ export class PostgresStorage implements StorageAdapter {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
     this.#running++;
     try {
-      await (this.#prepared ??= this.#prepareTable());
+      await this.#table.ready();
       return await operation();
     } catch (error) {
       // The table may have been dropped or renamed, or the pool may have connected to another database.
-      this.#prepared = undefined;
+      this.#table.checkAgain();
       throw error;
     } finally {
       if (--this.#running === 0) this.#onIdle?.();

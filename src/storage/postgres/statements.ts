@@ -28,7 +28,7 @@ export interface PlantRow {
 }
 
 /** An SQL condition that fails on a standby, because a standby can lack writes that the primary has acknowledged. */
-const requirePrimary = `(CASE WHEN pg_is_in_recovery()
+const requirePrimary = `(CASE WHEN pg_catalog.pg_is_in_recovery()
   THEN 'The database is a standby, whose plants can be outdated.' ELSE 'true' END)::boolean`;
 
 // Always true. Without it, a generic plan expects 10 requests, so executions with fewer would be planned again.
@@ -48,23 +48,31 @@ function limited(query: string, limit: string): string {
  * shows that more plants follow.
  */
 function rowsOf(plants: string, condition = 'true'): string {
-  return `SELECT "user", id::text AS id, name, tag FROM (
-      SELECT *, sum(${plantBytes})
+  return `SELECT "user", id::pg_catalog.text AS id, name, tag FROM (
+      SELECT *, pg_catalog.sum(${plantBytes})
         OVER (ORDER BY "user", id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS previous
       FROM (${plants}) AS plants
     ) AS plants
     WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
 }
 
+/**
+ * Names of functions and types are qualified with `pg_catalog`. Otherwise, PostgreSQL could call a function that another
+ * role has created in a schema of the `search_path`, for example with a parameter of type `bigint[]` in place of
+ * `anyarray`. For each operator, `pg_catalog` has one with exactly these types, which is always preferred.
+ */
 export function statementsFor(quotedTable: string): Readonly<Record<StatementName, string>> {
+  const unnest = (parameter: string, type: string): string => `pg_catalog.unnest(${parameter}::${type}[])`;
+  const text = 'pg_catalog.text';
   const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
+  const inserted = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', text), unnest('$4', text)].join(', ');
   const insert = `INSERT INTO ${quotedTable} ("user", id, name, tag)
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
-    ${conflict} RETURNING "user", id::text AS id`;
+    SELECT * FROM ROWS FROM (${inserted}) AS plants ${conflict} RETURNING "user", id::${text} AS id`;
   const remove = (users: string, ids: string): string => `DELETE FROM ${quotedTable} AS plants
-    USING unnest(${users}::text[], ${ids}::bigint[]) WITH ORDINALITY AS request("user", id, nth)
+    USING ROWS FROM (${unnest(users, text)}, ${unnest(ids, 'bigint')}) WITH ORDINALITY AS request("user", id, nth)
     WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest}
-    RETURNING plants."user", plants.id::text AS id`;
+    RETURNING plants."user", plants.id::${text} AS id`;
+  const requests = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', 'integer')].join(', ');
 
   const plantsOf = (user: string, first: string): string =>
     `SELECT * FROM ${quotedTable} WHERE "user" = ${user} AND id >= ${first} ORDER BY id`;
@@ -81,8 +89,8 @@ export function statementsFor(quotedTable: string): Readonly<Record<StatementNam
     // The fourth parameter is the maximum size of a plant in bytes.
     page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page
       WHERE ${requirePrimary}`,
-    pages: `SELECT request.nth::text AS nth, page.*
-      FROM unnest($1::text[], $2::bigint[], $3::integer[]) WITH ORDINALITY AS request("user", first, most, nth)
+    pages: `SELECT request.nth::${text} AS nth, page.*
+      FROM ROWS FROM (${requests}) WITH ORDINALITY AS request("user", first, most, nth)
       CROSS JOIN LATERAL (${pageOf('request."user"', 'request.first', 'request.most')}) AS page
       WHERE ${oneRequest} AND ${requirePrimary}`,
     list: rowsOf(limited(plantsOf('$1', '$2::bigint'), '$3::integer'), `(SELECT ${requirePrimary})`),

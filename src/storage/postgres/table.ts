@@ -1,13 +1,10 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
+import { definition, readTable } from './read-table.ts';
 
 // PostgreSQL truncates longer identifiers without an error.
 const maxIdentifierBytes = 63;
-
-/** With the collation "C", an upgrade of the operating system does not change the order of the primary key. */
-const definition =
-  '"user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
 
 /** Throws a TypeError if a name is invalid. The message names the option. */
 export function quotedTable(schema: string | undefined, table: string): string {
@@ -23,47 +20,87 @@ function quoted(option: string, name: unknown): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-const noTable = 'has no table for plants';
+const recheckMs = 1000;
 
-export async function prepareTable(pool: PostgresPool, name: string, createTable: boolean): Promise<void> {
-  const { encoding, found } = await readTable(pool, name);
-  if (encoding !== 'UTF8') {
-    throw unsupported('cannot hold every Unicode text', `The server_encoding is ${encoding}, not UTF8.`);
+/** The table of plants. It is checked again every second, because it can be changed while a server runs. */
+export class PlantTable {
+  readonly #pool: PostgresPool;
+  readonly #name: string;
+  readonly #createTable: boolean;
+  /** The latest check; `undefined` if the next operation must check the table. */
+  #checked: Promise<void> | undefined;
+  #nextCheckAt = Infinity;
+  #wasFound = false;
+  #isLarge = false;
+
+  constructor(pool: PostgresPool, name: string, createTable: boolean) {
+    this.#pool = pool;
+    this.#name = name;
+    this.#createTable = createTable;
   }
-  if (found === definition) return;
-  if (found !== null) {
-    const remedy = 'Rename that table, or choose another name for the table of Plant Store.';
-    throw unsupported('is not a plant store', `Plant Store did not create the table ${name} (${found}). ${remedy}`);
+
+  /** Whether PostgreSQL always plans to use the index, as of the latest check. */
+  get isLarge(): boolean {
+    return this.#isLarge;
   }
-  if (!createTable) throw unsupported(noTable, `There is no table ${name}.`);
-  try {
-    await pool.query({ text: `CREATE TABLE ${name} (${definition})`, values: [] });
-  } catch (error) {
-    if (sqlState(error) === '3F000') throw unsupported(noTable, `There is no schema for the table ${name}.`);
-    // Another server may have created the table at the same time.
-    if ((await readTable(pool, name)).found !== definition) throw error;
+
+  /** Rejects with `storage_unsupported` if the table cannot be used. */
+  ready(): Promise<void> {
+    if (performance.now() >= this.#nextCheckAt) this.checkAgain();
+    this.#checked ??= this.#prepare();
+    return this.#checked;
+  }
+
+  /** Lets the next operation check the table. */
+  checkAgain(): void {
+    this.#checked = undefined;
+    this.#nextCheckAt = Infinity;
+  }
+
+  async #prepare(): Promise<void> {
+    if (!(await this.#check())) await this.#create();
+    this.#wasFound = true;
+    this.#nextCheckAt = performance.now() + recheckMs;
+  }
+
+  async #create(): Promise<void> {
+    const name = this.#name;
+    // A table that is dropped later is not created again, because a new table would hide the loss of the plants.
+    if (!this.#createTable || this.#wasFound) throw unsupported(`There is no table ${name}.`);
+    try {
+      await this.#pool.query({ text: `CREATE TABLE ${name} (${definition})`, values: [] });
+    } catch (error) {
+      if (sqlState(error) === '3F000') throw unsupported(`There is no schema for the table ${name}.`);
+      // Another server may have created the table at the same time.
+      if (!(await this.#check())) throw error;
+    }
+  }
+
+  /** Returns whether the table exists. */
+  async #check(): Promise<boolean> {
+    const name = this.#name;
+    const { encoding, synchronousCommit, found, stranger, isLarge } = await readTable(this.#pool, name);
+    if (encoding !== 'UTF8') throw unsupported(`The server_encoding is ${encoding}, not UTF8.`);
+    if (synchronousCommit === 'off') {
+      throw unsupported(
+        'synchronous_commit is off, so a crash would lose plants. Set it to on, for example for the role.',
+      );
+    }
+    if (found === null) return false;
+    if (found !== definition) {
+      const remedy = 'Undo the changes, or choose another name for the table of Plant Store.';
+      throw unsupported(`The table ${name} is not as Plant Store creates it (${found}). ${remedy}`);
+    }
+    if (this.#createTable && stranger !== null) {
+      const remedy = 'Change the owner. If you trust that role, you can set createTable to false instead.';
+      throw unsupported(`The table ${name} belongs to the role ${stranger}. ${remedy}`);
+    }
+    this.#isLarge = isLarge === 'true';
+    return true;
   }
 }
 
-/** Returns the table's definition in the form of {@link definition}; `null` if the table does not exist. */
-async function readTable(pool: PostgresPool, quotedName: string): Promise<{ encoding: string; found: string | null }> {
-  const text = `SELECT current_setting('server_encoding') AS encoding, (
-      SELECT concat_ws(', ',
-        CASE WHEN relkind <> 'r' OR relpersistence <> 'p' THEN 'not a permanent table' END,
-        (SELECT string_agg(concat_ws(' ', quote_ident(attname), format_type(atttypid, atttypmod),
-            'COLLATE ' || quote_ident(nullif(collname, 'default')), CASE WHEN attnotnull THEN 'NOT NULL' END
-          ), ', ' ORDER BY attnum)
-          FROM pg_catalog.pg_attribute LEFT JOIN pg_catalog.pg_collation ON pg_collation.oid = attcollation
-          WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped),
-        (SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
-          WHERE conrelid = pg_class.oid AND contype = 'p'))
-      FROM pg_catalog.pg_class WHERE oid = to_regclass($1)
-    ) AS found`;
-  const { rows } = await pool.query({ text, values: [quotedName] });
-  return rows[0] as { encoding: string; found: string | null };
-}
-
-/** Returns an error whose message can be sent to a client. Only the `cause` names the table. */
-function unsupported(message: string, detail: string): PlantStoreError {
-  return new PlantStoreError('storage_unsupported', `The storage ${message}.`, { cause: new Error(detail) });
+/** The default message can be sent to a client. Only the `cause` contains the details. */
+function unsupported(detail: string): PlantStoreError {
+  return new PlantStoreError('storage_unsupported', undefined, { cause: new Error(detail) });
 }

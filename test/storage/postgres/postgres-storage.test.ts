@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
+import { Client } from 'pg';
 import type { Pool } from 'pg';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
@@ -10,6 +11,7 @@ import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.
 import { eventually } from '../../support/eventually.ts';
 import { testListedText, testPageSize } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 import { scanAll } from '../../support/stored-plants.ts';
 import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
 import { create, everything, remove } from '../../support/writes.ts';
@@ -20,21 +22,25 @@ after(() => cluster.remove());
 testStorageAdapter('PostgresStorage', {
   createLocation: (t) => {
     const table = cluster.newTable();
-    const open = (): PostgresStorage => new PostgresStorage({ pool: cluster.pool(t, { max: 4 }), table });
-    return { table, open, reopen: open };
+    const open = (): PostgresStorage =>
+      new PostgresStorage({ pool: cluster.pool(t, { max: 4, lock_timeout: 100 }), table });
+    return { open, reopen: open, lock: (write: FaultyWrite) => lockPlant(t, table, write) };
   },
   shared: true,
-  makeWriteFail: ({ table }, write) => addFault(table, write),
+  makeWriteFail: ({ lock }, write) => lock(write),
 });
 
-/** Adds a trigger that raises an error when a storage applies this write. */
-async function addFault(table: string, { kind, user, id }: FaultyWrite): Promise<void> {
-  const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
-  await cluster.query(
-    `CREATE FUNCTION "fault of ${table}"() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'`,
-  );
-  await cluster.query(`CREATE TRIGGER fault BEFORE ${event} ON "${table}" FOR EACH ROW
-    WHEN (${row}."user" = '${user}' AND ${row}.id = ${id}) EXECUTE FUNCTION "fault of ${table}"()`);
+/** Holds the plant's lock until the end of the test, so that the write fails after `lock_timeout`. */
+async function lockPlant(t: HasAfter, table: string, { kind, user, id }: FaultyWrite): Promise<void> {
+  const client = new Client({ connectionString: cluster.url() });
+  await client.connect();
+  t.after(() => client.end());
+  const statement =
+    kind === 'create'
+      ? `INSERT INTO "${table}" VALUES ($1, $2, '')`
+      : `DELETE FROM "${table}" WHERE "user" = $1 AND id = $2`;
+  await client.query('BEGIN');
+  await client.query(statement, [user, id]);
 }
 
 describe('page of a PostgresStorage', () => {
