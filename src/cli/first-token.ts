@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { requireAccess } from '../files/access.ts';
 import { requireFolderOf } from '../files/folder.ts';
 import { issueToken } from '../tokens/issue.ts';
 import { shellQuoted } from './output/shell-quoted.ts';
@@ -13,7 +14,9 @@ import { shellQuoted } from './output/shell-quoted.ts';
  */
 export function prepareFirstToken(tokens: string): (url: string) => Promise<string> {
   requireFolderOf(tokens, 'tokens file');
-  const path = join(dirname(resolve(tokens)), 'first-token.txt');
+  const folder = dirname(resolve(tokens));
+  requireAccess([folder], 'write');
+  const path = join(folder, 'first-token.txt');
   if (existsSync(path)) throw new Error(`The first token would be written to ${path}, which exists: move it away.`);
   return async (url) => {
     await issueToken(tokens, { user: 'me' }, ({ token }) => {

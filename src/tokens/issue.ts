@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { requireAccess } from '../files/access.ts';
 import { requireFolderOf, syncFolder } from '../files/folder.ts';
 import { hasTokenFile, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
@@ -36,7 +37,7 @@ export async function issueToken(
   };
   const change = new TokenFileChange(path);
   try {
-    change.write([...change.records, record]);
+    change.write([...change.read(), record]);
     await deliver({ token, record });
     change.store();
   } finally {
@@ -51,9 +52,10 @@ export function revokeToken(path: string, token: string): string | undefined {
   const digest = tokenDigest(token);
   const change = new TokenFileChange(path);
   try {
-    const found = change.records.find(({ id, sha256 }) => id === token || sha256 === digest);
+    const records = change.read();
+    const found = records.find(({ id, sha256 }) => id === token || sha256 === digest);
     if (found === undefined) return undefined;
-    change.write(change.records.filter((record) => record !== found));
+    change.write(records.filter((record) => record !== found));
     change.store();
     return found.id;
   } finally {
@@ -64,30 +66,27 @@ export function revokeToken(path: string, token: string): string | undefined {
 export function requireTokenFile(path: string): void {
   requireFolderOf(path, 'tokens file');
   if (!hasTokenFile(path)) {
-    throw new Error(`There is no tokens file ${resolve(path)}. Check the path, or create a token.`);
+    throw new Error(`There is no tokens file ${path}. Check the path, or create a token.`);
   }
 }
 
 /** Replaces the tokens file atomically and durably. The unfinished new file is also the lock, until `end` is called. */
 class TokenFileChange {
-  readonly records: readonly TokenRecord[];
   readonly #path: string;
   readonly #newPath: string;
   readonly #file: number;
 
   constructor(path: string) {
     requireFolderOf(path, 'tokens file');
-    const exists = hasTokenFile(path);
     // The new file is named after the real path, so that all symbolic links to a tokens file share one lock.
-    this.#path = exists ? realpathSync(path) : path;
+    this.#path = hasTokenFile(path) ? realpathSync(path) : resolve(path);
+    requireAccess([dirname(this.#path)], 'write');
     this.#newPath = `${this.#path}.new`;
     this.#file = createNewFile(this.#newPath);
-    try {
-      this.records = hasTokenFile(this.#path) ? readTokenFile(this.#path) : [];
-    } catch (error) {
-      this.end();
-      throw error;
-    }
+  }
+
+  read(): TokenRecord[] {
+    return hasTokenFile(this.#path) ? readTokenFile(this.#path) : [];
   }
 
   write(records: readonly TokenRecord[]): void {

@@ -1,4 +1,5 @@
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
+import { requireAccess } from '../files/access.ts';
 import { isMountPoint } from '../files/mount-point.ts';
 import { isUser } from '../core/model/user.ts';
 import { scopes as allScopes } from '../application/caller.ts';
@@ -22,6 +23,7 @@ export class InvalidTokenFile extends Error {}
 
 /** @throws {InvalidTokenFile} if the content is invalid, and another error if the file cannot be read. */
 export function readTokenFile(path: string): TokenRecord[] {
+  requireAccess([path], 'read');
   try {
     const stats = statSync(path);
     // If the path names a pipe, opening it would block until another process opens the pipe for writing.
@@ -43,6 +45,7 @@ export function readTokenFile(path: string): TokenRecord[] {
 /** @throws {Error} if the path is a link to a file that does not exist: the disk may not be mounted. */
 export function hasTokenFile(path: string): boolean {
   if (existsSync(path)) return true;
+  requireAccess([path], 'read');
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
   throw new Error(`${path} is a link to a file that does not exist. Mount the disk of that file, or remove the link.`);
 }

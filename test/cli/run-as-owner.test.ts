@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken } from '../../src/tokens/issue.ts';
@@ -57,6 +57,23 @@ describe('command that root runs in a folder of another account', { skip, concur
       assert.deepEqual(await contentsOf(victim), before);
     });
   }
+
+  it('names the user and the file that the user may not use, and the remedy', async (t) => {
+    const victim = await folderOfRoot(t);
+    const cwd = await folderOf(t, nobody);
+    await rename(join(victim, 'tokens.json'), join(cwd, 'tokens.json'));
+    await createAll(join(cwd, 'plants.db'), []);
+    await chown(join(cwd, 'plants.db'), nobody, nobody);
+    for (const [command, problem] of [
+      ['token list', `read ${join(cwd, 'tokens.json')}`],
+      [`backup ${victim}/copy.db`, `write ${victim}`],
+      [`serve --port 0 --tokens ${victim}/new.json`, `read ${victim}/new.json`],
+    ] as const) {
+      const { code, stderr } = await runCommand(command.split(' '), { cwd });
+      assert.equal(code, 1);
+      assert.ok(stderr.startsWith(`plant-store: The user nobody may not ${problem}: change its owner`), stderr);
+    }
+  });
 
   it('creates its files as that account, even if a link of root leads to the folder', async (t) => {
     const cwd = await temporaryFolder(t);

@@ -83,7 +83,7 @@ describe('issueToken', () => {
     await writeFile(path, '{');
     await assert.rejects(issueToken(path, { user: 'ada' }), /not JSON/);
     assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
-    await assert.rejects(issueToken(`${path}${'x'.repeat(300)}`, { user: 'ada' }), { code: 'ENAMETOOLONG' });
+    await assert.rejects(issueToken(`${path}${'x'.repeat(300)}`, { user: 'ada' }), /ENAMETOOLONG/);
   });
 
   it('stores no token that could not be delivered', async (t) => {

@@ -48,7 +48,7 @@ async function create(args: string[]): Promise<number> {
   const scopes = values.scope?.split(',').map(parseScope);
   const expiresIn = values['expires-in'];
   const path = openPath(values.tokens);
-  const place = `${hasTokenFile(path) ? '' : 'the new file '}${resolve(path)}`;
+  const place = `${hasTokenFile(path) ? '' : 'the new file '}${path}`;
   const grant = {
     user,
     ...(scopes && { scopes }),
@@ -95,7 +95,7 @@ function revoke(args: string[]): number {
 
 /** Returns the path of the tokens file. */
 function openPath(value: string | undefined): string {
-  const path = setting('tokens', value).text;
+  const path = resolve(setting('tokens', value).text);
   runAsOwner(path);
   return path;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { requireAccess } from '../../files/access.ts';
 import { syncFolder } from '../../files/folder.ts';
 import { openToRead } from './database.ts';
 import { damaged } from './file.ts';
@@ -14,6 +15,7 @@ const pagesPerStep = 256;
  * killed leaves a file `TARGET.….partial`. If `onStep` throws an error, the backup stops and rejects with this error.
  */
 export async function backUpDatabase(file: string, target: string, onStep: () => void): Promise<void> {
+  requireAccess([dirname(target)], 'write');
   throwIfExists(target);
   const partial = `${target}.${randomUUID()}.partial`;
   const database = openToRead(file);
