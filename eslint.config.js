@@ -22,6 +22,23 @@ export default defineConfig(
     },
   },
   {
+    // Test runners replace the global timers: a timer that is read from the global scope would never fire.
+    files: ['src/**/*.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate'].map(
+          (name) => ({ name, message: 'Import it from node:timers.' }),
+        ),
+        { name: 'queueMicrotask', message: 'Test runners replace it. Use a promise.' },
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'nextTick', message: 'Test runners replace it. Use a promise.' },
+      ],
+    },
+  },
+  {
     // node:test keeps track of the promises that describe() and it() return.
     files: ['src/testing/**/*.ts', 'test/**/*.ts'],
     rules: {

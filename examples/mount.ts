@@ -15,7 +15,7 @@ const server = createServer((request, response) => {
   const { url = '/' } = request;
   if (url.startsWith(`${prefix}/`)) {
     // Moves the prefix from `url` to `baseUrl`, as Express does. `Link` headers contain both.
-    plants(Object.assign(request, { url: url.slice(prefix.length), baseUrl: prefix }), response);
+    void plants(Object.assign(request, { url: url.slice(prefix.length), baseUrl: prefix }), response);
     return;
   }
   response.end('the app itself\n');

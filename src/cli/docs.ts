@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { ServiceListener } from '../http/node/listener.ts';
 import { splitTarget } from '../http/routes.ts';
@@ -45,7 +45,7 @@ const contentSecurityPolicy =
  * @throws {UsageError} if the swagger-ui-dist package, an optional peer dependency, is not installed. `source` is the
  *   flag or the environment variable that enables the page.
  */
-export function createDocs(source: string, basePath: string): (listener: ServiceListener) => ServiceListener {
+export function createDocs(source: string, basePath: string): (listener: ServiceListener) => RequestListener {
   const manifest = loadOptional('swagger-ui-dist', source, (require) =>
     require.resolve('swagger-ui-dist/package.json'),
   );
@@ -82,6 +82,6 @@ export function createDocs(source: string, basePath: string): (listener: Service
     return true;
   };
   return (listener) => (request, response) => {
-    if (!send(request, response)) listener(request, response);
+    if (!send(request, response)) void listener(request, response);
   };
 }

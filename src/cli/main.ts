@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { setTimeout } from 'node:timers';
 import './require-node.ts';
 
 // Node.js 22 warns that node:sqlite is experimental. The warning is hidden, because users cannot do anything about it.

@@ -1,9 +1,10 @@
+import { clearTimeout, setTimeout } from 'node:timers';
 import type { Authenticate, Caller, Scope } from '../application/caller.ts';
 import { errorTable } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
 import { isUser } from '../core/model/user.ts';
 import { HttpError } from './exchange.ts';
-import type { HeaderList, ServiceRequest } from './exchange.ts';
+import type { HeaderFields, ServiceRequest } from './exchange.ts';
 
 /** Matches bearer credentials (RFC 6750 §2.1): the scheme in any letter case, one or more spaces, and a b64token. */
 const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
@@ -71,10 +72,10 @@ function checkedCaller(caller: unknown): Caller {
 const wrongResult = (result: string): TypeError => new TypeError(`authenticate returned ${result}`);
 
 /** Returns the `WWW-Authenticate` header for an authentication error (RFC 6750 §3). */
-export function challenge(code: ErrorCode, scope: Scope | undefined): HeaderList {
+export function challenge(code: ErrorCode, scope: Scope | undefined): HeaderFields {
   const realm = 'Bearer realm="plants"';
-  if (code === 'missing_credentials') return ['WWW-Authenticate', realm];
-  if (code === 'invalid_token') return ['WWW-Authenticate', `${realm}, error="invalid_token"`];
-  if (code !== 'insufficient_scope') return [];
-  return ['WWW-Authenticate', `${realm}, error="insufficient_scope", scope="${scope ?? ''}"`];
+  if (code === 'missing_credentials') return { 'WWW-Authenticate': realm };
+  if (code === 'invalid_token') return { 'WWW-Authenticate': `${realm}, error="invalid_token"` };
+  if (code !== 'insufficient_scope') return {};
+  return { 'WWW-Authenticate': `${realm}, error="insufficient_scope", scope="${scope ?? ''}"` };
 }

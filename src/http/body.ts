@@ -24,37 +24,3 @@ function checkMediaType(request: ServiceRequest): void {
   if (isJson && /^utf-?8$/i.test(charset) && coding.toLowerCase() === 'identity') return;
   throw new HttpError('invalid_media_type');
 }
-
-/** Collects the chunks of a body in one buffer. Separate one-byte chunks would need 400 times their size. */
-export class BodyBytes {
-  readonly #maxBytes: number;
-  #bytes: Buffer = Buffer.alloc(0);
-  #length = 0;
-
-  /** @throws {HttpError} `body_too_large` if `announced`, the value of `Content-Length`, exceeds `maxBytes`. */
-  constructor(maxBytes: number, announced: string | undefined) {
-    this.#maxBytes = maxBytes;
-    if (Number(announced ?? 0) > maxBytes) throw this.#tooLarge();
-  }
-
-  get all(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
-  add(chunk: Buffer): HttpError | undefined {
-    const length = this.#length + chunk.length;
-    if (length > this.#maxBytes) return this.#tooLarge();
-    if (length > this.#bytes.length) {
-      const roomy = Buffer.allocUnsafe(Math.min(this.#maxBytes, 2 * length));
-      this.#bytes.copy(roomy, 0, 0, this.#length);
-      this.#bytes = roomy;
-    }
-    chunk.copy(this.#bytes, this.#length);
-    this.#length = length;
-    return undefined;
-  }
-
-  #tooLarge(): HttpError {
-    return new HttpError('body_too_large', `The body is over ${this.#maxBytes} bytes.`);
-  }
-}

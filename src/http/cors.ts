@@ -1,10 +1,10 @@
-import type { HeaderList, ServiceRequest } from './exchange.ts';
+import type { HeaderFields, ServiceRequest } from './exchange.ts';
 
 /** How long a browser may reuse the response to a preflight request, in seconds. Chromium caps the value at 7200. */
 const maxAge = '7200';
 
 const exposed = 'Link, WWW-Authenticate, Retry-After, X-Request-Id';
-const requestHeaders = 'Authorization, Content-Type, X-Request-Id, traceparent';
+const requestHeaders = 'Authorization, Content-Type, X-Request-Id, traceparent, tracestate, baggage';
 
 /** Parses the `corsOrigin` option: `*`, or origins as browsers send them (RFC 6454 §6.2). */
 export function parseCorsOrigin(value: unknown): readonly string[] {
@@ -26,17 +26,19 @@ export function corsHeaders(
   origins: readonly string[],
   request: ServiceRequest,
   allow: string | undefined,
-): HeaderList {
-  if (origins.length === 0) return [];
+): HeaderFields | undefined {
+  if (origins.length === 0) return undefined;
   const isPublic = origins.includes('*');
-  const headers = isPublic ? [] : ['Vary', 'Origin'];
+  const vary = isPublic ? {} : { Vary: 'Origin' };
   const origin = isPublic ? '*' : request.header('origin');
-  if (origin === undefined || !origins.includes(origin)) return headers;
-  headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed);
+  if (origin === undefined || !origins.includes(origin)) return vary;
+  const headers = { ...vary, 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': exposed };
   // An OPTIONS request may be a CORS preflight request.
-  if (request.method === 'OPTIONS' && allow !== undefined) {
-    headers.push('Access-Control-Allow-Methods', allow, 'Access-Control-Allow-Headers', requestHeaders);
-    headers.push('Access-Control-Max-Age', maxAge);
-  }
-  return headers;
+  if (request.method !== 'OPTIONS' || allow === undefined) return headers;
+  return {
+    ...headers,
+    'Access-Control-Allow-Methods': allow,
+    'Access-Control-Allow-Headers': requestHeaders,
+    'Access-Control-Max-Age': maxAge,
+  };
 }

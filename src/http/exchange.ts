@@ -11,21 +11,23 @@ export interface ServiceRequest {
   readonly peerAddress: string | undefined;
   /** Whether a response can still be sent. */
   readonly isOpen: boolean;
-  /** Returns the value of a header. `name` must be in lower case. */
+  /** Returns the value of a header; repeated values are joined with commas. `name` must be in lower case. */
   header(name: string): string | undefined;
+  /** @throws {HttpError} if other recipients could interpret the request differently. */
+  check?(): void;
   /** @throws {HttpError} `body_too_large`, or `malformed_request` if the client disconnects before the end. */
   readBody(maxBytes: number): Promise<Buffer>;
 }
 
-/** Headers as alternating names and values, the format that `writeHead` of node:http accepts. */
-export type HeaderList = readonly string[];
+/** Header fields by name. Middleware that wraps `writeHead` understands this form, but not always an array. */
+export type HeaderFields = Readonly<Record<string, string>>;
 
 /** The pages of a list, in UTF-8. */
 export type Pages = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>;
 
 export interface Result {
   readonly status: number;
-  readonly headers?: HeaderList;
+  readonly headers?: HeaderFields;
   /** The JSON body. A long list is read page by page while it is sent. */
   readonly body?: string | Uint8Array<ArrayBuffer> | Pages | undefined;
   readonly code?: ErrorCode;
@@ -33,7 +35,7 @@ export interface Result {
 
 /** A complete response, with all headers except those that the server adds. */
 export interface Answer extends Pick<Result, 'status' | 'body'> {
-  readonly headers: string[];
+  readonly headers: Record<string, string>;
   /** Must be called once: when the response is sent or passed to the web server, or can no longer be sent. */
   readonly onEnd: (sent: Sent) => void;
 }
@@ -42,6 +44,7 @@ export interface Sent {
   readonly isComplete: boolean;
   /** The size of the response in bytes, including the header; `undefined` if it is unknown. */
   readonly bytes?: number | undefined;
+  /** What prevented the rest of the response from being sent, other than a disconnect. */
   readonly error?: unknown;
 }
 
@@ -53,11 +56,45 @@ export function errorBody({ code, message }: PlantStoreError): string {
 }
 
 /** Plants are private, so responses must not be cached. Browsers must not guess the media type. */
-const commonHeaders: HeaderList = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
-const jsonHeaders: HeaderList = ['Content-Type', 'application/json', ...commonHeaders];
+export function bodyHeaders(body: Result['body']): Record<string, string> {
+  const headers: Record<string, string> = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+  if (body === undefined) return headers;
+  headers['Content-Type'] = 'application/json';
+  if (typeof body === 'string') headers['Content-Length'] = `${Buffer.byteLength(body)}`;
+  else if ('byteLength' in body) headers['Content-Length'] = `${body.byteLength}`;
+  return headers;
+}
 
-export function bodyHeaders(body: Result['body']): string[] {
-  if (body === undefined) return [...commonHeaders];
-  if (typeof body === 'string') return [...jsonHeaders, 'Content-Length', `${Buffer.byteLength(body)}`];
-  return 'byteLength' in body ? [...jsonHeaders, 'Content-Length', `${body.byteLength}`] : [...jsonHeaders];
+/** Collects the chunks of a body in one buffer. Separate one-byte chunks would need 400 times their size. */
+export class BodyBytes {
+  readonly #maxBytes: number;
+  #bytes: Buffer = Buffer.alloc(0);
+  #length = 0;
+
+  /** @throws {HttpError} `body_too_large` if `announced`, the value of `Content-Length`, exceeds `maxBytes`. */
+  constructor(maxBytes: number, announced: string | undefined) {
+    this.#maxBytes = maxBytes;
+    if (Number(announced ?? 0) > maxBytes) throw this.#tooLarge();
+  }
+
+  get all(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  add(chunk: Buffer): HttpError | undefined {
+    const length = this.#length + chunk.length;
+    if (length > this.#maxBytes) return this.#tooLarge();
+    if (length > this.#bytes.length) {
+      const roomy = Buffer.allocUnsafe(Math.min(this.#maxBytes, 2 * length));
+      this.#bytes.copy(roomy, 0, 0, this.#length);
+      this.#bytes = roomy;
+    }
+    chunk.copy(this.#bytes, this.#length);
+    this.#length = length;
+    return undefined;
+  }
+
+  #tooLarge(): HttpError {
+    return new HttpError('body_too_large', `The body is over ${this.#maxBytes} bytes.`);
+  }
 }

@@ -2,13 +2,12 @@ import { PlantStoreError } from '../core/model/errors.ts';
 import { int64FromText } from '../core/model/int64.ts';
 import type { PlantId } from '../core/model/plant.ts';
 import { maxPageLength } from '../core/page.ts';
-import type { ListOptions, PlantStore } from '../core/plant-store.ts';
+import type { ListOptions } from '../core/plant-store.ts';
 import type { Pages, Result } from './exchange.ts';
-
-type Lists = Pick<PlantStore, 'listPageJson'>;
+import type { ServiceStore } from './options.ts';
 
 /** A limit of at most 1000 selects one page, with a `Link` header (RFC 8288) if more plants follow. */
-export async function answerList(store: Lists, user: string, query: ListOptions, path: string): Promise<Result> {
+export async function answerList(store: ServiceStore, user: string, query: ListOptions, path: string): Promise<Result> {
   const { limit } = query;
   const { json, count, lastId, hasMore } = await store.listPageJson(user, query);
   if (!hasMore) return { status: 200, body: bodyOf(json) };
@@ -17,7 +16,7 @@ export async function answerList(store: Lists, user: string, query: ListOptions,
     return { status: 200, body: pagesFrom(store, user, { bytes: Buffer.from(json).subarray(0, -1), lastId, left }) };
   }
   const link = `<${path}?limit=${limit}&after=${lastId ?? ''}>; rel="next"`;
-  return { status: 200, headers: ['Link', link], body: bodyOf(json) };
+  return { status: 200, headers: { Link: link }, body: bodyOf(json) };
 }
 
 /**
@@ -40,13 +39,13 @@ interface Part {
 }
 
 /** Yields the pages of a list. Each page is read only after the previous page has been sent. */
-async function* pagesFrom(store: Lists, user: string, part: Part): Pages {
+async function* pagesFrom(store: ServiceStore, user: string, part: Part): Pages {
   for (; part.left > 0; part = await nextPart(store, user, part)) yield part.bytes;
   yield part.bytes;
   yield Buffer.from(']');
 }
 
-async function nextPart(store: Lists, user: string, { lastId: after, left }: Part): Promise<Part> {
+async function nextPart(store: ServiceStore, user: string, { lastId: after, left }: Part): Promise<Part> {
   const limit = left === Infinity ? undefined : left;
   const { json, count, lastId, hasMore } = await store.listPageJson(user, { after, limit });
   const bytes = Buffer.from(json);

@@ -1,7 +1,20 @@
 import type { Authenticate } from '../application/caller.ts';
 import { errorText } from '../application/error-text.ts';
 import { checkFunctionOption, checkIntegerOption, checkMethods, checkOptionNames } from '../application/options.ts';
+import type { NewPlant, Plant, PlantId } from '../core/model/plant.ts';
+import type { JsonPage } from '../core/page.ts';
+import type { ListOptions } from '../core/plant-store.ts';
 import { parseCorsOrigin } from './cors.ts';
+
+/**
+ * The methods of a `PlantStore` that the service calls. An object that wraps a store, or a store of another copy of the
+ * package, can be used in place of a `PlantStore`.
+ */
+export interface ServiceStore {
+  createPlant(user: string, newPlant: NewPlant): Promise<Plant>;
+  listPageJson(user: string, options: ListOptions): Promise<JsonPage>;
+  deletePlant(user: string, id: PlantId): Promise<boolean>;
+}
 
 /** The options of `createRequestListener`, `createPlantServer` and `createFetchHandler`. */
 export interface ServiceOptions {

@@ -3,7 +3,8 @@ import type { ErrorCode } from '../core/model/errors.ts';
 /**
  * The message on the channels of `tracingChannel('plant-store:request')`. The service traces each request from its
  * arrival until the response has been sent or the client has disconnected, except requests that node:http rejects. The
- * message contains no tokens, query strings or bodies. The members from `user` on are set when the request has ended.
+ * message contains no tokens, query strings or bodies, except that an `error` of the database can contain parts of a
+ * plant. The members from `user` on are set when the request has ended.
  */
 export interface RequestMessage {
   /** The value of the response's `X-Request-Id` header. */
@@ -28,12 +29,12 @@ export interface RequestMessage {
   readonly tokenId: string | undefined;
   /** The HTTP status; 0 until the request has ended; 499 if the request failed after its client had disconnected. */
   readonly status: number;
-  /** The response's error code, if any. */
-  readonly code: ErrorCode | undefined;
+  /** The response's error code, if any; `incomplete` if an error ended the response early, whatever its status. */
+  readonly code: ErrorCode | 'incomplete' | undefined;
   /** The milliseconds from the request header, or the end of the previous request, to the end of the response. */
   readonly durationMs: number;
   /** The size of the response in bytes, including the header; `undefined` if the web server does not count them. */
   readonly bytes: number | undefined;
-  /** `false` if the client disconnected or an error ended a list early. A successful operation keeps its status. */
+  /** `false` if the client disconnected, or if an error ended the response early. The status is the one that was sent. */
   readonly isComplete: boolean;
 }

@@ -4,7 +4,6 @@ import { errorTable, isPlantStoreError, PlantStoreError } from '../core/model/er
 import { guardHook } from '../application/guard-hook.ts';
 import { int64FromText } from '../core/model/int64.ts';
 import { parseNewPlant, plantJson } from '../core/model/plant.ts';
-import type { PlantStore } from '../core/plant-store.ts';
 import { isTraced } from '../core/trace.ts';
 import { challenge, findCaller } from './auth.ts';
 import { readJson } from './body.ts';
@@ -14,7 +13,7 @@ import type { Answer, Result, ServiceRequest } from './exchange.ts';
 import { answerList, parseListQuery } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
-import type { ServiceOptions } from './options.ts';
+import type { ServiceOptions, ServiceStore } from './options.ts';
 import { Permits } from './permits.ts';
 import { clipPath, operationOf, resolveTarget } from './routes.ts';
 import type { Operation, OperationId, Target } from './routes.ts';
@@ -22,8 +21,7 @@ import { requestChannel, requestIdOf, RequestTrace } from './trace.ts';
 
 /** The HTTP service, independent of any server. It returns an answer for each request and does not use sockets. */
 export interface Service {
-  /** Returns the answer to a request, or the error response for `refusal` if it is given. Never rejects. */
-  answer(request: ServiceRequest, refusal?: HttpError): Promise<Answer>;
+  answer(request: ServiceRequest): Promise<Answer>;
   hasRoute(target: string): boolean;
 }
 
@@ -44,14 +42,14 @@ const clientGone = 499;
 
 const retryAfterSeconds = 1;
 
-export function createService(store: PlantStore, options: ServiceOptions): Service {
+export function createService(store: ServiceStore, options: ServiceOptions): Service {
   const parsed = parseServiceOptions(store, options);
   const { authenticate, basePath, corsOrigin, maxBodyBytes, maxInFlight, trustedProxies } = parsed;
   const permits = new Permits(maxInFlight);
   const callOnError = guardHook('onError', parsed.onError, printError);
   const openApi = openApiJson(basePath);
 
-  function answer(request: ServiceRequest, refusal?: HttpError): Promise<Answer> {
+  function answer(request: ServiceRequest): Promise<Answer> {
     const target = resolveTarget(request.target, basePath);
     const { route } = target;
     const operation = route && operationOf(route, request.method);
@@ -60,15 +58,15 @@ export function createService(store: PlantStore, options: ServiceOptions): Servi
     const traced = { requestId, path: route?.path ?? '', unmatchedPath, operation: operation?.id };
     const trace = isTraced(requestChannel) ? new RequestTrace(request, traced, trustedProxies) : undefined;
     const call: Call = { request, requestId, target, operation, trace, caller: undefined, permitHolder: undefined };
-    return trace === undefined ? decide(call, refusal) : trace.run(() => decide(call, refusal));
+    return trace === undefined ? decide(call) : trace.run(() => decide(call));
   }
 
-  async function decide(call: Call, refusal: HttpError | undefined): Promise<Answer> {
+  async function decide(call: Call): Promise<Answer> {
     const { request, target, operation } = call;
     try {
-      if (refusal !== undefined) throw refusal;
+      request.check?.();
       if (target.route === undefined) throw new HttpError('route_not_found');
-      if (request.method === 'OPTIONS') return finish(call, { status: 204, headers: ['Allow', target.route.allow] });
+      if (request.method === 'OPTIONS') return finish(call, { status: 204, headers: { Allow: target.route.allow } });
       if (operation === undefined) throw new HttpError('method_not_allowed');
       if (operation.scope !== undefined) {
         const found = findCaller(authenticate, request, target.path);
@@ -113,14 +111,17 @@ export function createService(store: PlantStore, options: ServiceOptions): Servi
 
   function refuse(call: Call, error: unknown): Result {
     // Without a caller, the error comes from `authenticate`. Clients need to know about it only if they can retry.
-    const isOurs = isPlantStoreError(error) && (call.caller !== undefined || error.code === 'storage_unavailable');
-    const known = isOurs || error instanceof HttpError ? error : new HttpError('internal');
+    const isPublic = (known: PlantStoreError): boolean =>
+      call.caller !== undefined || known.code === 'storage_unavailable' || known instanceof HttpError;
+    const known = isPlantStoreError(error) && isPublic(error) ? error : new HttpError('internal');
     const { code } = known;
     const { status } = errorTable[code];
     if (status >= 500 && code !== 'saturated' && code !== 'closed') report(call, error);
-    const headers = [...challenge(code, call.operation?.scope)];
-    if (code === 'method_not_allowed') headers.push('Allow', call.target.route?.allow ?? '');
-    if (status === 503) headers.push('Retry-After', `${retryAfterSeconds}`);
+    const headers = {
+      ...challenge(code, call.operation?.scope),
+      ...(code === 'method_not_allowed' && { Allow: call.target.route?.allow ?? '' }),
+      ...(status === 503 && { 'Retry-After': `${retryAfterSeconds}` }),
+    };
     return { status, headers, body: errorBody(known), code };
   }
 
@@ -131,9 +132,8 @@ export function createService(store: PlantStore, options: ServiceOptions): Servi
 
   function finish(call: Call, { status, headers: more, body, code }: Result): Answer {
     const headers = bodyHeaders(body);
-    headers.push('X-Request-Id', call.requestId);
-    if (more !== undefined) headers.push(...more);
-    headers.push(...corsHeaders(corsOrigin, call.request, call.target.route?.allow));
+    headers['X-Request-Id'] = call.requestId;
+    Object.assign(headers, more, corsHeaders(corsOrigin, call.request, call.target.route?.allow));
     const isGone = code !== undefined && !call.request.isOpen;
     return {
       status,
@@ -142,7 +142,8 @@ export function createService(store: PlantStore, options: ServiceOptions): Servi
       onEnd: ({ isComplete, bytes, error }) => {
         if (call.permitHolder !== undefined) permits.release(call.permitHolder);
         if (error !== undefined) report(call, error);
-        const traced = isGone ? { status: clientGone, code: undefined } : { status, code };
+        const outcome = { status, code: error === undefined ? code : ('incomplete' as const) };
+        const traced = isGone ? { status: clientGone, code: undefined } : outcome;
         call.trace?.end({ user: call.caller?.user, tokenId: call.caller?.tokenId, ...traced, bytes, isComplete });
       },
     };

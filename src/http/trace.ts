@@ -13,6 +13,9 @@ const usableId = /^[!#-[\]-~]{1,128}$/;
 /** Version 00 has four fields; later versions may have more (W3C Trace Context §3.2). */
 const traceparent = /^(?!ff|00.{53}-)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-.*)?$/;
 
+/** Some gateways add the port, and put an IPv6 address in brackets (RFC 7239 §6). */
+const addressWithPort = /^(?:\[(.*)\](?::\d+)?|([\d.]+):\d+)$/;
+
 /** Makes the ids that this process creates different from those of other processes. */
 const ownPrefix = randomBytes(9).toString('base64url');
 let ownIds = 0;
@@ -33,7 +36,9 @@ function traceparentOf(request: Pick<ServiceRequest, 'header'>): string | undefi
 function clientOf(request: Pick<ServiceRequest, 'header' | 'peerAddress'>, trustedProxies: number): string | undefined {
   if (trustedProxies === 0) return request.peerAddress;
   const forwarded = request.header('x-forwarded-for')?.split(',').at(-trustedProxies)?.trim() ?? '';
-  return isIP(forwarded) === 0 ? request.peerAddress : forwarded;
+  const [, inBrackets, beforePort] = addressWithPort.exec(forwarded) ?? [];
+  const address = inBrackets ?? beforePort ?? forwarded;
+  return isIP(address) === 0 ? request.peerAddress : address;
 }
 
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;

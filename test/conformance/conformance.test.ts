@@ -45,7 +45,7 @@ const services: Record<string, (t: HasAfter) => Started | Promise<Started>> = {
     const { listener, ...parts } = createListener(t);
     // Without `next`, the listener itself responds to unknown paths.
     const app = express().use('/garden', (request, response) => {
-      listener(request, response);
+      void listener(request, response);
     });
     return { ...parts, url: `${await listenUrl(t, createServer(app))}/garden` };
   },

@@ -61,12 +61,15 @@ describe('authenticate', () => {
       },
     },
   );
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
   const causes: [cause: unknown, status: number, error: number][] = [
     ['hunter2', 500, 50000],
     [new PlantStoreError('invalid_user', 'hunter2'), 500, 50000],
     [new PlantStoreError('saturated', 'hunter2'), 500, 50000],
     [new PlantStoreError('storage_unavailable'), 503, 50301],
     [unreadable, 500, 50000],
+    [revoked.proxy, 500, 50000],
     [{ name: 'PlantStoreError', code: unreadable }, 500, 50000],
   ];
   it('causes a reported error and a 500 or 503 response without details if it throws or rejects', async (t) => {

@@ -28,7 +28,7 @@ const calls: [method: string, target: string, headers: Record<string, string>, s
 const named = { vary: 'Origin', ...readable(app) };
 const preflight = {
   'access-control-allow-methods': 'DELETE, OPTIONS',
-  'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent',
+  'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent, tracestate, baggage',
   'access-control-max-age': '7200',
 };
 const otherOrigins = ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined];

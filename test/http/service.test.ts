@@ -17,7 +17,7 @@ describe('onError', () => {
     const listener = createRequestListener(new PlantStore({ storage }), { authenticate: () => ({ user: 'ada' }) });
     // Simulates a body parser that sets `body` without reading the request.
     const server = createServer((request, response) => {
-      listener(Object.assign(request, { body: { name: 'BODY-SECRET' } }), response);
+      void listener(Object.assign(request, { body: { name: 'BODY-SECRET' } }), response);
     });
     const url = await listenUrl(t, server);
     const headers = {

@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout } from 'node:timers';
 import { errorText } from '../../application/error-text.ts';
 import { isPlantStoreError } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/request-message.ts';

@@ -1,5 +1,4 @@
-import type { PlantStore } from '../../core/plant-store.ts';
-import type { ServiceOptions } from '../options.ts';
+import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 import { FetchRequest } from './request.ts';
 import { createResponse } from './response.ts';
@@ -18,7 +17,7 @@ import { createResponse } from './response.ts';
  * const response = await plants(new Request('http://localhost/plants', { headers: { authorization: 'Bearer …' } }));
  */
 export function createFetchHandler(
-  store: PlantStore,
+  store: ServiceStore,
   options: ServiceOptions,
 ): (request: Request) => Promise<Response> {
   const service = createService(store, options);

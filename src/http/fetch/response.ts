@@ -1,9 +1,9 @@
 import { HttpError } from '../exchange.ts';
-import type { Answer, HeaderList, Pages, Sent } from '../exchange.ts';
+import type { Answer, Pages, Sent } from '../exchange.ts';
 
 /** The headers are the same as in a response over node:http. */
 export function createResponse({ status, headers, body, onEnd }: Answer, request: Request): Response {
-  const init = { status, headers: pairs(headers) };
+  const init = { status, headers };
   const sent = request.method === 'HEAD' || body === undefined ? null : body;
   if (typeof sent === 'object' && sent !== null && 'next' in sent) {
     return new Response(streamOf(sent, request, onEnd), init);
@@ -53,8 +53,4 @@ function streamOf(pages: Pages, request: Request, onEnd: (sent: Sent) => void): 
     cancel: onAbort,
   };
   return new ReadableStream(source, { highWaterMark: 0 });
-}
-
-function pairs(list: HeaderList): [name: string, value: string][] {
-  return Array.from({ length: list.length / 2 }, (_, at) => [list[2 * at] ?? '', list[2 * at + 1] ?? '']);
 }

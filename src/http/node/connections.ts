@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout } from 'node:timers';
 
 /** File descriptors that connections must leave free. `plant-store serve` with a PostgreSQL pool needs about 50. */
 const reservedFiles = 64;
@@ -17,8 +18,8 @@ const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 /**
  * Makes room for new connections. When more than 95% of `maxConnections` are open, closes the connection that has made
  * no progress for the longest time, if this time is longer than a second. A connection makes progress when it is
- * accepted, when a request header is complete, and when its client has read all buffered data. The server emits
- * `connectionEvicted` for each evicted connection.
+ * accepted, when a request header is complete, and when the operating system has accepted all data that was waiting to
+ * be sent. The server emits `connectionEvicted` for each evicted connection.
  */
 export function evictConnections(server: Server): void {
   const open = new Map<Socket, number>();

@@ -1,17 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { PlantStore } from '../../core/plant-store.ts';
 import { isTraced } from '../../core/trace.ts';
 import type { Pages } from '../exchange.ts';
-import type { ServiceOptions } from '../options.ts';
+import { printError } from '../options.ts';
+import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
 import { requestChannel } from '../trace.ts';
-import { endAndDrain } from './connections.ts';
-import { NodeRequest, refusalOf } from './request.ts';
+import { currentResponse, endAndDrain } from './connections.ts';
+import { NodeRequest } from './request.ts';
 
-/** A node:http request listener. If it is called with `next`, it acts as a Connect middleware. */
-export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+/**
+ * A node:http request listener. If it is called with `next`, it acts as a Connect middleware. The promise resolves when
+ * the response has been sent, its client has disconnected, or `next` has been called. It never rejects.
+ */
+export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => Promise<void>;
 
 /** The maximum number of pipelined requests that wait on a connection; one more closes it. Each uses 3 KiB. */
 const maxWaiting = 32;
@@ -29,12 +32,12 @@ const maxWaiting = 32;
  * const plants = createRequestListener(store, { authenticate });
  * app.use('/garden', (request, response) => plants(request, response));
  */
-export function createRequestListener(store: PlantStore, options: ServiceOptions): ServiceListener {
+export function createRequestListener(store: ServiceStore, options: ServiceOptions): ServiceListener {
   const service = createService(store, options);
   const waiting = new WeakMap<Socket, number>();
 
   /** Waits for earlier responses: node:http assigns the socket to the responses in the order of the requests. */
-  function waitForTurn(message: IncomingMessage, response: ServerResponse): void {
+  async function respondInTurn(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = message;
     const count = (waiting.get(socket) ?? 0) + 1;
     waiting.set(socket, count);
@@ -42,62 +45,112 @@ export function createRequestListener(store: PlantStore, options: ServiceOptions
       socket.destroy();
       return;
     }
-    response.once('socket', () => {
-      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      // The response to the previous request emits 'close', and so returns its permit, before this callback runs.
-      process.nextTick(() => void respond(service, message, response));
-    });
+    // When this promise resolves, the previous request has returned its permit.
+    await new Promise((resolve) => response.once('socket', resolve));
+    waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+    await respond(service, message, response);
   }
 
   return (message, response, next) => {
+    const socket = message.socket as Socket | undefined;
     if (next !== undefined && !service.hasRoute(message.url ?? '/')) next();
     // A middleware, such as a timeout, may have sent the response.
-    else if (response.writableEnded) return;
-    else if (response.socket === null) waitForTurn(message, response);
-    else void respond(service, message, response);
+    else if (response.writableEnded) return Promise.resolve();
+    else if (response.socket === null && socket && currentResponse(socket)) return respondInTurn(message, response);
+    else return respond(service, message, response);
+    return Promise.resolve();
   };
 }
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { socket } = message;
-  const bytesBefore = isTraced(requestChannel) ? socket.bytesWritten : NaN;
-  const refusal = refusalOf(message);
-  const { status, headers, body, onEnd } = await service.answer(new NodeRequest(message), refusal);
-  if (refusal !== undefined) headers.push('Connection', 'close');
-  // `end` must not refer to `body`, because it would keep the body in memory until the response is closed.
-  let error: unknown;
-  const end = (): void => {
-    const bytes = socket.bytesWritten - bytesBefore;
-    // Some runtimes do not count the bytes that are written to a socket.
-    onEnd({ isComplete: response.writableFinished, error, bytes: bytes >= 0 ? bytes : undefined });
-  };
-  // A response that is already destroyed does not emit 'close'.
-  if (response.destroyed) end();
-  else response.on('close', end);
-  // node:http calls this method to close a connection, even if the client is still sending the body.
-  if (!message.complete) {
+  try {
+    const end = await sendAnswer(service, message, response);
+    await whenSent(response, end);
+  } catch (error) {
+    // The request or the response lacks something that every request or response of node:http has.
+    printError(error, { requestId: '', method: message.method ?? '', path: '' });
+    response.destroy();
+  }
+}
+
+/** Calls `end` as soon as the response has been sent, or cannot be sent. Not every library emits both events. */
+async function whenSent(response: ServerResponse, end: (isComplete: boolean) => void): Promise<void> {
+  if (response.writableFinished || response.destroyed) {
+    end(response.writableFinished);
+    return;
+  }
+  await new Promise<void>((resolve) => {
+    let isEnded = false;
+    const endOnce = (isComplete: boolean): void => {
+      if (!isEnded) end(isComplete);
+      isEnded = true;
+      resolve();
+    };
+    response.on('finish', () => {
+      endOnce(true);
+    });
+    response.on('close', () => {
+      endOnce(false);
+    });
+  });
+}
+
+/**
+ * Sends the response. Returns a function to call when the response has been sent or its client has disconnected. This
+ * function does not keep the body in memory.
+ */
+async function sendAnswer(
+  service: Service,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<(isComplete: boolean) => void> {
+  const socket = message.socket as Socket | undefined;
+  const bytesBefore = isTraced(requestChannel) ? socket?.bytesWritten : undefined;
+  const request = new NodeRequest(message);
+  const { status, headers, body, onEnd } = await service.answer(request);
+  if (request.isAmbiguous || !request.isComplete) headers['Connection'] = 'close';
+  if (socket && !request.isComplete) {
+    // node:http calls this method to close a connection, even if the client is still sending the body.
     socket.destroySoon = () => {
       endAndDrain(socket);
     };
   }
+  let error: unknown;
   try {
-    if (response.destroyed) return;
-    response.writeHead(status, headers);
-    if (message.method === 'HEAD' || body === undefined) response.end();
-    else if (typeof body === 'string' || 'byteLength' in body) response.end(body);
-    else await sendPages(response, body);
+    if (!response.destroyed) {
+      response.writeHead(status, headers);
+      if (message.method === 'HEAD' || body === undefined) response.end();
+      else if (typeof body === 'string' || 'byteLength' in body) response.end(body);
+      else await sendPages(response, body);
+    }
   } catch (thrown) {
     error = thrown;
     // The client must not mistake a part of the response for the whole response.
     response.destroy();
   }
+  return (isComplete) => {
+    const bytes = (socket?.bytesWritten ?? NaN) - (bytesBefore ?? NaN);
+    // Some runtimes do not count the bytes that are written to a socket.
+    onEnd({ isComplete, error, bytes: bytes >= 0 ? bytes : undefined });
+  };
 }
 
-/** Sends each page when the socket has accepted the previous one. Returns early if the client disconnects. */
+/**
+ * Sends each page when the previous one has been accepted, as `pipe` does: a middleware that compresses the response
+ * does not call the callback of `write`. Returns early if the client disconnects.
+ */
 async function sendPages(response: ServerResponse, pages: Pages): Promise<void> {
+  let resume: (value?: unknown) => void = () => undefined;
+  const onProgress = (): void => {
+    resume();
+  };
+  response.on('drain', onProgress);
+  response.on('close', onProgress);
   for await (const page of pages) {
-    await new Promise((resolve) => response.write(page, resolve));
-    if (response.socket?.destroyed !== false) return;
+    const progress = new Promise((resolve) => (resume = resolve));
+    // Some libraries create responses whose `write` returns nothing.
+    if (!response.destroyed && (response.write(page) as boolean | undefined) === false) await progress;
+    if (response.destroyed) return;
   }
   response.end();
 }

@@ -1,36 +1,63 @@
 import type { IncomingMessage } from 'node:http';
-import { BodyBytes } from '../body.ts';
-import { HttpError } from '../exchange.ts';
+import type { Socket } from 'node:net';
+import { BodyBytes, HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
+
+/** Any member can be missing from a request of a test double or of a serverless adapter. */
+type Members = {
+  readonly [Name in 'complete' | 'headers' | 'httpVersion' | 'rawHeaders' | 'socket']?: IncomingMessage[Name];
+};
 
 export class NodeRequest implements ServiceRequest {
   readonly #message: IncomingMessage;
+  readonly #headers: IncomingMessage['headers'];
+  readonly #socket: Socket | undefined;
   readonly method: string;
   readonly target: string;
   readonly mountPath: string;
+  #bytesRead = 0;
+  /** Whether recipients could disagree about where the request ends. */
+  isAmbiguous = false;
 
   constructor(message: IncomingMessage) {
+    const { headers = {}, socket } = message as Members;
     this.#message = message;
+    this.#headers = headers;
+    this.#socket = socket;
     this.method = message.method ?? 'GET';
     this.target = message.url ?? '/';
     this.mountPath = 'baseUrl' in message && typeof message.baseUrl === 'string' ? message.baseUrl : '';
   }
 
   get peerAddress(): string | undefined {
-    return this.#message.socket.remoteAddress;
+    return this.#socket?.remoteAddress;
   }
 
   get isOpen(): boolean {
-    const { socket } = this.#message;
-    return !socket.writableEnded && !socket.destroyed;
+    return this.#socket?.writableEnded !== true && this.#socket?.destroyed !== true;
+  }
+
+  /** Whether the whole request has arrived. node:http sets `complete` only after it has passed on the body. */
+  get isComplete(): boolean {
+    const { complete = true } = this.#message as Members;
+    const length = this.#bytesRead + this.#message.readableLength;
+    return complete || length === Number(this.#headers['content-length']);
   }
 
   header(name: string): string | undefined {
-    // Not a valid token. node:http keeps only the first value of a repeated header.
-    if (name === 'authorization' && countHeader(this.#message, name) > 1) return 'Bearer repeated,';
-    const value: unknown = this.#message.headers[name];
+    // `headers` contains only the first value of a repeated Authorization header.
+    if (name === 'authorization' && countHeader(this.#message, name) > 1) {
+      return this.#message.headersDistinct[name]?.join(', ');
+    }
+    const value: unknown = this.#headers[name];
     if (Array.isArray(value)) return value.join(', ');
     return typeof value === 'string' ? value : undefined;
+  }
+
+  check(): void {
+    const refusal = refusalOf(this.#message, this.#headers);
+    this.isAmbiguous = refusal !== undefined;
+    if (refusal !== undefined) throw refusal;
   }
 
   /** Uses events, because `for await` would take an eighth to a quarter of the request's CPU time. */
@@ -39,13 +66,16 @@ export class NodeRequest implements ServiceRequest {
     if (message.readableDidRead) {
       throw new Error('The request body was read before the listener got it: mount it before any body parser.');
     }
-    const announced = message.headers['content-length'];
+    const announced = this.#headers['content-length'];
     const bytes = new BodyBytes(maxBytes, announced);
     // node:http parses a body that has arrived with the header before any microtask runs. Such a body needs no
     // listeners, which would take a sixth of the CPU time of a create request.
     await Promise.resolve();
     const length = message.readableLength;
-    if (length > 0 && length === Number(announced)) return message.read(length) as Buffer;
+    if (length > 0 && length === Number(announced)) {
+      this.#bytesRead = length;
+      return message.read(length) as Buffer;
+    }
     // If the server has the option `optimizeEmptyRequests`, a request without a body has ended and emits no events.
     if (message.readableEnded) return bytes.all;
     return new Promise((resolve, reject) => {
@@ -80,8 +110,9 @@ export const maxFields = 128;
  * (§6.1). Also refuses HTTP versions other than 1.0 and 1.1, and a header with too many fields: Node.js 22 and 24 hide
  * the excess fields, although a hidden field can determine where the body ends.
  */
-export function refusalOf(message: IncomingMessage): HttpError | undefined {
-  const { headers, httpVersion, rawHeaders } = message;
+function refusalOf(message: IncomingMessage, headers: IncomingMessage['headers']): HttpError | undefined {
+  const { rawHeaders = [] } = message as Members;
+  const httpVersion = (message as Members).httpVersion ?? '1.1';
   if (rawHeaders.length > 2 * maxFields) return new HttpError('header_too_large');
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     return new HttpError('malformed_request', 'This service supports HTTP/1.1, but not other versions such as HTTP/2.');
@@ -92,7 +123,8 @@ export function refusalOf(message: IncomingMessage): HttpError | undefined {
 }
 
 /** `headers` does not contain all values of a repeated header. */
-function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
+function countHeader(message: IncomingMessage, name: string): number {
+  const { rawHeaders = [] } = message as Members;
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const header = rawHeaders[at];

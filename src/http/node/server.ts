@@ -1,13 +1,12 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { clearInterval, setInterval } from 'node:timers';
 import { errorTable } from '../../core/model/errors.ts';
 import type { ErrorCode } from '../../core/model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../../application/options.ts';
-import type { PlantStore } from '../../core/plant-store.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
-import type { ServiceOptions } from '../options.ts';
+import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { connectionLimit, currentResponse, endAndDrain, evictConnections, openConnections } from './connections.ts';
 import { createRequestListener } from './listener.ts';
 import { maxFields } from './request.ts';
@@ -34,9 +33,12 @@ const serverProperties = {
   httpAllowHalfOpen: true,
 };
 
+type ListenerMethod =
+  'on' | 'once' | 'off' | 'addListener' | 'removeListener' | 'prependListener' | 'prependOnceListener';
+
 /** A node:http server that emits `connectionEvicted` for each connection that it has closed to make room. */
 export type PlantServer = Record<
-  'on' | 'once',
+  ListenerMethod,
   (event: 'connectionEvicted', listener: (socket: Socket) => void) => PlantServer
 > &
   Server;
@@ -54,11 +56,11 @@ export type PlantServer = Record<
  * const server = createPlantServer(store, { authenticate });
  * server.listen(3000, '127.0.0.1');
  */
-export function createPlantServer(store: PlantStore, options: ServiceOptions): PlantServer {
+export function createPlantServer(store: ServiceStore, options: ServiceOptions): PlantServer {
   return createServerFor(createRequestListener(store, options));
 }
 
-export function createServerFor(listener: RequestListener): PlantServer {
+export function createServerFor(listener: (...call: Parameters<RequestListener>) => unknown): PlantServer {
   const server = createServer(serverOptions, listener);
   Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
   evictConnections(server);
@@ -87,21 +89,20 @@ const clientErrors: Readonly<Record<string, ErrorCode>> = {
 function rawResponse(code: ErrorCode): string {
   const { status } = errorTable[code];
   const body = errorBody(new HttpError(code));
-  const headers = [...bodyHeaders(body), 'Connection', 'close'];
-  const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
+  const headers = Object.entries({ ...bodyHeaders(body), Connection: 'close' });
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`;
 }
 
-/**
- * A stopping server still reads requests from idle connections for this long, so that clients see `Connection: close`.
- * Without this delay, each of 16 busy clients lost a request.
- */
-const lingerMs = 100;
+/** Idle connections of a stopping server are kept for this long: their clients may be about to send a request. */
+const lingerMs = 1000;
 
 /**
- * Stops a node:http server gracefully: refuses new connections, adds `Connection: close` to all responses, finishes
- * requests in progress, and closes idle connections after 100 ms. After `graceMs` milliseconds, the remaining
- * connections are closed too. Resolves when all connections are closed.
+ * Stops a node:http server gracefully: refuses new connections, finishes requests in progress, and adds
+ * `Connection: close` to all responses. Idle connections are closed after a second, so that a client that is about to
+ * send a request still receives a response. After `graceMs` milliseconds, by default 8000, the remaining connections
+ * are closed too. Resolves when all connections are closed, with the number of connections that were closed although
+ * they were in use.
  *
  * The server can be any node:http server. If it was not created by {@link createPlantServer}, a response in progress
  * does not get `Connection: close`, and a client that reads slowly can lose the end of its response. WebSockets and
@@ -110,13 +111,13 @@ const lingerMs = 100;
  * @throws {TypeError} if `graceMs` is not an integer from 0 to 2147483647.
  * @example
  * process.once('SIGTERM', async () => {
- *   await drainServer(server, { graceMs: 8000 });
+ *   await drainServer(server);
  *   await store.close();
  * });
  */
-export async function drainServer(server: Server, options: { readonly graceMs: number }): Promise<void> {
+export async function drainServer(server: Server, options: { readonly graceMs?: number } = {}): Promise<number> {
   checkOptionNames('drainServer', options, ['graceMs']);
-  const { graceMs } = options;
+  const { graceMs = 8000 } = options;
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
   for (const socket of openConnections(server).keys()) {
@@ -127,14 +128,20 @@ export async function drainServer(server: Server, options: { readonly graceMs: n
   server.closeIdleConnections = () => undefined;
   const closed = new Promise((resolve) => server.close(resolve));
   Reflect.deleteProperty(server, 'closeIdleConnections');
-  const endMs = performance.now() + graceMs;
-  await sleep(Math.min(lingerMs, graceMs));
+  const startMs = performance.now();
+  let inUse = 0;
   const sweep = setInterval(() => {
-    if (performance.now() >= endMs) server.closeAllConnections();
-    else closeIdle(server);
+    const elapsedMs = performance.now() - startMs;
+    if (elapsedMs >= Math.min(lingerMs, graceMs)) closeIdle(server);
+    if (elapsedMs < graceMs) return;
+    server.getConnections((_, count) => {
+      inUse ||= count;
+    });
+    server.closeAllConnections();
   }, 20);
   await closed;
   clearInterval(sweep);
+  return inUse;
 }
 
 function closeIdle(server: Server): void {

@@ -43,9 +43,9 @@ const exchanges: [what: string, text: string, outcomes: number[], then?: Then][]
   ['a chunked body that is not HTTP', `${beginningInChunks}zz\r\n`, [40009]],
   ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, [200, 40009]],
   ['a list, then input that is not HTTP', listRequest, [200, 40009], { rest: 'garbage\r\n\r\n' }],
-  ['a chunk that is too large', `${chunkedPost}10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n${lastList}`, [40008, 200]],
+  ['a chunk that is too large', `${chunkedPost}10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n${lastList}`, [40008]],
   ['no body, then a list', `${post('').replace('Content-Length: 0\r\n', '')}${lastList}`, [40001, 200]],
-  ['no token, and a body that arrives later', withoutToken, [40101, 200], { rest: `cde${lastList}` }],
+  ['no token, and a body that arrives later', withoutToken, [40101], { rest: `cde${lastList}` }],
 ];
 
 /** If a request was malformed, too large or too slow, asserts that the OpenAPI document describes the response. */

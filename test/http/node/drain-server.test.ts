@@ -16,7 +16,7 @@ const closing = /^HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n/;
 describe('drainServer', () => {
   it('ends incomplete requests after graceMs, also to a server of the application', { timeout: 20_000 }, async (t) => {
     const { store, listener } = createListener(t);
-    const server = createServer(listener);
+    const server = createServer((request, response) => void listener(request, response));
     const port = await listen(t, server);
     // With these settings, only drainServer closes the connections.
     Object.assign(server, { timeout: 0, requestTimeout: 0 });

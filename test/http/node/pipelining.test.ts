@@ -16,7 +16,7 @@ describe('pipelined requests', () => {
     const delays = [30, 1, 15];
     const server = createServer((request, response) => {
       setTimeout(() => {
-        listener(request, response);
+        void listener(request, response);
       }, delays.shift());
     });
     const port = await listen(t, server);

@@ -70,7 +70,9 @@ describe('a request without a body', () => {
   it('gets a response from a server with the option optimizeEmptyRequests', { timeout: 20_000 }, async (t) => {
     // The type of the options does not contain this option.
     const options = { optimizeEmptyRequests: true } as ServerOptions;
-    const port = await listen(t, createServer(options, createListener(t).listener));
+    const { listener } = createListener(t);
+    const server = createServer(options, (request, response) => void listener(request, response));
+    const port = await listen(t, server);
     const text = `${start}${head}Content-Type: application/json\r\nConnection: close\r\n\r\n`;
     const [answer] = parseRawAnswers(await exchange(t, port, text));
     assert.deepEqual([answer?.status, answer?.error], [400, 40001]);
