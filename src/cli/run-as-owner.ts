@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import type { UserInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 
 const maxLinks = 40;
@@ -20,14 +21,18 @@ export function runAsOwner(...files: string[]): void {
   }
   const [first, second] = owners;
   if (first === undefined) return;
-  const account = accountOf(...first);
+  const [uid, file] = first;
   if (second !== undefined) {
-    const line = `runuser -u ${account.username} -- plant-store …`;
-    throw new Error(
-      `${first[1]} and ${second[1]} belong to different accounts. Run the command as one, as in ${line}.`,
-    );
+    const line = `runuser -u ${accountOf(uid).username} -- plant-store …`;
+    throw new Error(`${file} and ${second[1]} belong to different accounts. Run the command as one, as in ${line}.`);
   }
-  become(account);
+  try {
+    become(accountOf(uid));
+  } catch (cause) {
+    // The account may have no name, or root may not change its account in a container.
+    const problem = `${file} belongs to the account ${uid}, which this process cannot become`;
+    throw new Error(`${problem}. Run the command as this account.`, { cause });
+  }
 }
 
 /** Returns the first owner other than root of a folder on the way to a file, or else 0. Follows only links of root. */
@@ -61,26 +66,16 @@ function ownerOf(file: string): number {
   throw new Error(`${file} leads through too many symbolic links.`);
 }
 
-interface Account {
-  readonly uid: number;
-  readonly gid: number;
-  readonly username: string;
-}
-
-function accountOf(uid: number, file: string): Account {
+function accountOf(uid: number): UserInfo<string> {
   process.seteuid?.(uid);
   try {
     return userInfo();
-  } catch (cause) {
-    throw new Error(`${file} belongs to the account ${uid}, which has no name. Run the command as this account.`, {
-      cause,
-    });
   } finally {
     process.seteuid?.(0);
   }
 }
 
-function become({ uid, gid }: Account): void {
+function become({ uid, gid }: UserInfo<string>): void {
   process.setgroups?.([gid]);
   process.setgid?.(gid);
   process.setuid?.(uid);

@@ -5,6 +5,8 @@ import { describe, it } from 'node:test';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { callCommand } from '../support/call-command.ts';
 import { runCommand, startServer } from '../support/command-line.ts';
+import { commandEnvironment, runProgram } from '../support/run-program.ts';
+import { plantStore } from '../support/sources.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
@@ -106,12 +108,16 @@ describe('command that root runs in a folder of another account', { skip, concur
     assert.deepEqual(await readdir(two), []);
   });
 
-  it('is refused if the account has no name', async (t) => {
-    const cwd = await folderOf(t, 61_183);
-    const { code, stderr } = await callCommand(['token', 'create', 'ada'], { cwd });
+  it('is refused if the account has no name, or if root may not change its account', async (t) => {
+    const [nameless, cwd] = [await folderOf(t, 61_183), await folderOf(t, nobody)];
+    const { code, stderr } = await callCommand(['token', 'create', 'ada'], { cwd: nameless });
     assert.equal(code, 1);
-    assert.match(stderr, /account 61183/);
-    assert.deepEqual(await readdir(cwd), []);
+    assert.match(stderr, /account 61183, .* Run the command as this account/);
+    const args = ['--bounding-set=-setuid', process.execPath, ...plantStore, 'token', 'create', 'ada'];
+    const confined = await runProgram('setpriv', args, { cwd, env: commandEnvironment() });
+    assert.equal(confined.code, 1);
+    assert.match(confined.stderr, /account 65534, .* Run the command as this account/);
+    assert.deepEqual([await readdir(nameless), await readdir(cwd)], [[], []]);
   });
 
   it('is refused in a folder of root to which other accounts can write, but not below a sticky folder', async (t) => {
