@@ -21,7 +21,7 @@ after(() => cluster.remove());
 
 type Started = Pick<Server, 'url' | 'deliver'> & Pick<AnyService, 'store' | 'faults'>;
 
-/** Each front and each storage is tested once. Fronts do not know where plants are stored. */
+/** Each front and each storage once, because fronts do not know where plants are stored. */
 const services: Record<string, (t: HasAfter) => Started | Promise<Started>> = {
   'fetch over memory': (t) => {
     const service = createFetchService(t);
@@ -41,18 +41,17 @@ const services: Record<string, (t: HasAfter) => Started | Promise<Started>> = {
       },
     };
   },
-  'Express over memory': async (t) => {
-    const { listener, ...parts } = createListener(t);
+  'node:http over SQLite': async (t) =>
+    startService(t, { storage: new SqliteStorage(join(await temporaryFolder(t), 'plants.db')) }),
+  'Express over PostgreSQL': async (t) => {
+    const storage = new PostgresStorage({ pool: cluster.pool(t), table: cluster.newTable() });
+    const { listener, ...parts } = createListener(t, { storage });
     // Without `next`, the listener itself responds to unknown paths.
     const app = express().use('/garden', (request, response) => {
       void listener(request, response);
     });
     return { ...parts, url: `${await listenUrl(t, createServer(app))}/garden` };
   },
-  'node:http over SQLite': async (t) =>
-    startService(t, { storage: new SqliteStorage(join(await temporaryFolder(t), 'plants.db')) }),
-  'node:http over PostgreSQL': (t) =>
-    startService(t, { storage: new PostgresStorage({ pool: cluster.pool(t), table: cluster.newTable() }) }),
 };
 
 for (const [name, start] of Object.entries(services)) {

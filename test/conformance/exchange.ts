@@ -58,7 +58,7 @@ export function deliverTo(url: string, send: (request: Request) => Promise<Respo
     } catch (error) {
       const { code = '', message } = causeOf(error);
       const what = `no complete response to ${request.method} ${request.target} within ${deadlineMs / 1000} s`;
-      throw new Unanswered(`${what}: ${code} ${message}`, { cause: error });
+      throw new Unanswered(`${what}: ${code} ${message}`);
     }
   };
 }

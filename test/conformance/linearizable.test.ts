@@ -1,57 +1,48 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { noPlant } from './history.ts';
-import { checkLinearizable } from './linearizable.ts';
-import type { Operation } from './history.ts';
+import { ReferenceStore } from '../../src/testing/reference-store.ts';
+import { checkLinearizable, perform, user } from './linearizable.ts';
+import type { Operation } from './linearizable.ts';
 
 type Span = readonly [invokedMs: number, respondedMs: number];
 
-/** Returns an operation that creates the plant `name` with an id; by default, 0. The outcome is unknown if omitted. */
-function create([invokedMs, respondedMs]: Span, name: string, outcome?: 'created' | 'taken', id = 0n): Operation {
-  return { kind: 'create', ids: [id], name, outcome: outcome && [outcome], invokedMs, respondedMs };
+/** Returns an operation that creates the plant `name`, by default with the id 0. */
+function create([invokedMs, respondedMs]: Span, name: string, outcome?: boolean, id = 0n): Operation {
+  return { request: { kind: 'create', user, plant: { id, name } }, outcome, invokedMs, respondedMs };
 }
 
-/** Returns an operation that deletes an id; by default, 0. The outcome is unknown if omitted. */
-function remove([invokedMs, respondedMs]: Span, outcome?: 'deleted' | 'absent', id = 0n): Operation {
-  return { kind: 'delete', ids: [id], name: '', outcome: outcome && [outcome], invokedMs, respondedMs };
+/** Returns an operation that deletes a plant, by default the one with the id 0. */
+function remove([invokedMs, respondedMs]: Span, outcome?: boolean, id = 0n): Operation {
+  return { request: { kind: 'delete', user, id }, outcome, invokedMs, respondedMs };
 }
 
-/** Returns an operation that lists the ids from 0. `contents` has a name for each id; `undefined` means no plant. */
-function list([invokedMs, respondedMs]: Span, ...contents: readonly (string | undefined)[]): Operation {
-  const outcome = contents.map((content) => content ?? noPlant);
-  return { kind: 'list', ids: Array.from(contents.keys(), BigInt), name: '', outcome, invokedMs, respondedMs };
+function list([invokedMs, respondedMs]: Span, ...outcome: readonly string[]): Operation {
+  return { request: 'list', outcome, invokedMs, respondedMs };
 }
 
-const slowlyCreated = create([0, 10], 'a', 'created');
+const slowlyCreated = create([0, 10], 'a', true);
 
 /** Histories of a kind that random histories rarely contain. */
 const rare: readonly Operation[][] = [
-  [slowlyCreated, create([1, 9], 'b', 'created'), remove([2, 8], 'deleted'), list([11, 12], 'b')],
+  [slowlyCreated, create([1, 9], 'b', true), remove([2, 8], true), list([11, 12], 'b')],
   // A create without a response took effect late.
-  [
-    create([0, Infinity], 'a'),
-    list([5, 6], undefined),
-    remove([7, 8], 'absent'),
-    create([9, 10], 'b', 'taken'),
-    list([11, 12], 'a'),
-  ],
+  [create([0, Infinity], 'a'), list([5, 6]), remove([7, 8], false), create([9, 10], 'b', false), list([11, 12], 'a')],
   // Two lists see two creates in different orders.
-  [slowlyCreated, create([0, 10], 'b', 'created', 1n), list([1, 9], 'a', undefined), list([2, 8], undefined, 'b')],
+  [slowlyCreated, create([0, 10], 'b', true, 1n), list([1, 9], 'a'), list([2, 8], 'b')],
 ];
 
 describe('checkLinearizable', () => {
   it('gives up after the maximum number of states', () => {
     const names = Array.from({ length: 12 }, (_, index) => `${index}`);
-    const creates = names.map((name) => create([0, 100], name, 'taken'));
+    const creates = names.map((name) => create([0, 100], name, false));
     assert.equal(checkLinearizable(creates, 5), 'not linearizable');
-    const pairs = names.flatMap((name) => [create([0, 100], name, 'created'), remove([0, 100], 'deleted')]);
+    const pairs = names.flatMap((name) => [create([0, 100], name, true), remove([0, 100], true)]);
     assert.equal(checkLinearizable([...pairs, list([101, 102], 'none')], 100), 'undecided');
   });
 
   it('returns the same verdict as a search through all orders', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd');
-    const content = fc.option(name, { nil: undefined });
     const id = fc.constantFrom(0n, 1n);
     const span = fc
       .tuple(fc.integer({ min: 0, max: 12 }), fc.constantFrom(1, 2, 3, 4, 6, Infinity))
@@ -60,9 +51,9 @@ describe('checkLinearizable', () => {
       operation.respondedMs === Infinity ? { ...operation, outcome: undefined } : operation;
     const operation = fc
       .oneof(
-        fc.tuple(span, name, fc.constantFrom('created', 'taken'), id).map((fields) => create(...fields)),
-        fc.tuple(span, fc.constantFrom('deleted', 'absent'), id).map((fields) => remove(...fields)),
-        fc.tuple(span, content, content).map((fields) => list(...fields)),
+        fc.tuple(span, name, fc.boolean(), id).map((fields) => create(...fields)),
+        fc.tuple(span, fc.boolean(), id).map((fields) => remove(...fields)),
+        fc.tuple(span, fc.array(name, { maxLength: 2 })).map(([times, names]) => list(times, ...names)),
       )
       .map(forget);
     const verdicts = new Set<string>();
@@ -92,13 +83,6 @@ function isInTime(order: readonly Operation[]): boolean {
 }
 
 function isExplained(order: readonly Operation[]): boolean {
-  const plants = new Map<bigint, string>();
-  return order.every(({ kind, ids, name, outcome }) => {
-    if (kind === 'list') return !outcome || ids.every((id, n) => (plants.get(id) ?? 'no plant') === outcome[n]);
-    const [id = 0n] = ids;
-    const was = plants.has(id);
-    if (kind === 'delete') plants.delete(id);
-    else if (!was) plants.set(id, name);
-    return outcome === undefined || was === ['taken', 'deleted'].includes(outcome[0] ?? '');
-  });
+  const store = new ReferenceStore();
+  return order.every((operation) => perform(store, operation));
 }

@@ -83,9 +83,9 @@ export function testServer(name: string, start: (t: HasAfter) => Server | Promis
   });
 }
 
-/** Removes the tokens from the message of an error. A token may begin with another one. */
-function withoutTokens(error: Error, tokens: Tokens): Error {
-  const values = Object.values(tokens as unknown as Record<string, string>).sort((a, b) => b.length - a.length);
-  const message = values.reduce((text, token) => text.replaceAll(token, '***'), error.message);
-  return new Error(message);
+/** Removes the tokens from an error. A token may begin with another one. */
+function withoutTokens(error: Error, { a, b, readOnly = a }: Tokens): Error {
+  const tokens = [a, b, readOnly].sort((one, other) => other.length - one.length);
+  const redact = (text: string): string => tokens.reduce((redacted, token) => redacted.replaceAll(token, '***'), text);
+  return Object.assign(error, { message: redact(error.message), stack: redact(error.stack ?? '') });
 }

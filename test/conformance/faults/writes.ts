@@ -1,5 +1,16 @@
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
-import { error, onBody, onCreated, onError, onList, onRequest, onResponse, onStatus, onTarget } from './fault.ts';
+import {
+  error,
+  onBody,
+  onCreated,
+  onError,
+  onList,
+  onMethod,
+  onRequest,
+  onResponse,
+  onStatus,
+  onTarget,
+} from './fault.ts';
 import type { Break, BrokenServers } from './fault.ts';
 
 /** Alters the strings in plants in responses. */
@@ -98,6 +109,7 @@ export const brokenWrites: BrokenServers = {
       return sent;
     };
   },
+  'concurrent-linearizable fails every create': onMethod('POST', { status: 500 }),
   'delete-absent responds with 204 to the DELETE of an absent plant': onError(40402, { status: 204, text: '' }),
   'delete-absent sends an HTML page with a 404': onStatus(404, { headers: { 'content-type': 'text/html' } }),
   'delete-invalid-id responds with 404 to an invalid id': onError(40004, { status: 404, text: error(40402) }),
