@@ -4,10 +4,17 @@ import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from 'pl
 
 /** Stores plants in a Map. A commit changes a copy of the Map, so that no batch is applied only in part. */
 export class MapStorage implements StorageAdapter {
-  #plants: Map<string, OwnedPlant> | undefined = new Map();
+  readonly #Map: typeof Map<string, OwnedPlant>;
+  #plants: Map<string, OwnedPlant> | undefined;
+
+  /** A test can pass a subclass of Map whose methods fail. */
+  constructor(PlantMap: typeof Map<string, OwnedPlant> = Map) {
+    this.#Map = PlantMap;
+    this.#plants = new PlantMap();
+  }
 
   async commit(writes: readonly Write[]): Promise<boolean[]> {
-    const plants = new Map(this.#open());
+    const plants = new this.#Map(this.#open());
     const outcomes = writes.map((write) => {
       const key = JSON.stringify([write.user, String(write.kind === 'delete' ? write.id : write.plant.id)]);
       if (write.kind === 'delete') return plants.delete(key);

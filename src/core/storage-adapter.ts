@@ -26,7 +26,7 @@ export function idOf(write: Write): PlantId {
 export interface ListRange {
   /** Only plants with greater ids are read. `undefined` starts at the smallest id. */
   readonly after: PlantId | undefined;
-  /** The maximum number of plants to return, 1 to 2147483647. */
+  /** The maximum number of plants to return, 1 to 1000. */
   readonly limit: number;
 }
 
@@ -50,8 +50,9 @@ export interface OwnedPlant {
  *
  * A plant's key consists of the user and the id, so two users can use the same id. The callers check all arguments: a
  * user is a string of 1 to 255 UTF-8 bytes, an id is an int64, and users, names and tags contain neither U+0000 nor
- * unpaired surrogates. An adapter must be able to store every such plant. Methods return new plain objects, which the
- * caller can modify.
+ * unpaired surrogates. An adapter must be able to store every such plant. The library does not limit the length of
+ * names and tags; the HTTP service does, with `maxBodyBytes`. Methods do not change their arguments, and return new
+ * plain objects, which the caller can modify.
  *
  * Every promise must settle in bounded time, because a commit that never settles blocks all later writes. After
  * `close()`, methods reject with a PlantStoreError with code `closed`. If the storage fails, methods can reject with
@@ -64,35 +65,38 @@ export interface StorageAdapter {
    * it, and every later read reflects it. No read reflects an uncommitted batch.
    *
    * The promise resolves with one boolean for each write, in the order of the batch: whether the plant was created or
-   * deleted. If the id of a new plant is taken, the stored plant is not changed. A batch contains at most one write for
-   * each key, so an adapter can apply the writes in any order. A PlantStore has at most one commit in flight.
+   * deleted. If the id of a new plant is taken, the stored plant is not changed. A batch contains 0 to 1000 writes, and
+   * at most one for each key, so an adapter can apply them in any order. A PlantStore has at most one commit in flight.
    *
-   * A rejection means that the outcome is unknown: the batch might or might not have been applied.
+   * A rejection means that the outcome is unknown: the batch might or might not have been applied. It must not take
+   * effect after the rejection.
    */
   commit(writes: readonly Write[]): Promise<boolean[]>;
 
   /**
    * Returns a snapshot of a user's plants in the range, in ascending order of id, up to the limit. An adapter can
-   * return fewer plants and set `hasMore` to `true`, but must return at least one plant if the range is not empty. To
-   * bound the memory of a page, end it at about 1000 plants or 256 KiB.
+   * return fewer plants and set `hasMore` to `true`, but must return at least one plant if the range is not empty. A
+   * page must end at about 256 KiB of JSON, which bounds its memory. Several lists can be in flight, also during a
+   * commit.
    */
   list(user: string, range: ListRange): Promise<PlantPage>;
 
   /**
-   * Reads the plants of all users, for copies and exports. The plants are in any order and in pages of about 1000
-   * plants or 256 KiB. Each page is read on demand. No key is returned twice. A plant that is created or deleted during
-   * the scan might or might not be returned; every other plant is returned.
+   * Reads the plants of all users, for copies and exports. The plants are in any order and in pages that end at 1000
+   * plants or about 256 KiB. Each page is read on demand. No key is returned twice. A plant that is created or deleted
+   * during the scan might or might not be returned; every other plant is returned. The caller can end a scan early.
    */
   scan(): AsyncIterable<OwnedPlant[]>;
 
   /**
    * Optional. Returns the version of the stored plants, a finite number. A PlantStore caches pages only if this method
-   * exists. Implement it if the storage can detect changes by other processes at low cost.
+   * exists. It is for storages that can tell synchronously, at low cost, whether others have changed the plants.
    *
-   * Every commit by another adapter or process must change the version, and a version must never recur. For example,
-   * the number of commits is a valid version, but the number of plants is not. A PlantStore calls this method before it
-   * reads pages, possibly during a commit. If the version has changed, it clears its cache. The PlantStore's own
-   * commits should not change the version.
+   * Every commit by another adapter or process must change the version before it resolves, but not before `list`
+   * returns its plants. A version must never recur. For example, the number of commits is a valid version, but the
+   * number of plants is not. A PlantStore calls this method before it reads pages, possibly during a commit. If the
+   * version has changed, it clears its cache. The PlantStore's own commits should not change the version. After
+   * `close()`, the method returns any number, or throws a PlantStoreError with code `closed`.
    */
   dataVersion?(): number;
 

@@ -29,9 +29,8 @@ export class CheckedAdapter {
     const call = commitText(writes);
     const outcomes = await this.#deadline.call(call, () => this.adapter.commit(Object.freeze(writes)));
     const isValid = Array.isArray(outcomes) && outcomes.every((outcome) => typeof outcome === 'boolean');
-    const rule = `${call} must return one boolean for each write, not ${shown(outcomes)}.`;
-    assert.ok(isValid && outcomes.length === writes.length, rule);
-    return outcomes;
+    if (isValid && outcomes.length === writes.length) return outcomes;
+    assert.fail(`${call} must return one boolean for each write, not ${shown(outcomes)}.`);
   }
 
   async list(user: string, range: ListRange): Promise<PlantPage> {
@@ -83,9 +82,10 @@ export class CheckedAdapter {
   }
 }
 
-function checkPage(call: string, plants: Partial<Plant>[] | undefined): void {
+function checkPage(call: string, plants: Plant[] | undefined): void {
   assert.ok(Array.isArray(plants), `${call} must return an array of plants.`);
-  const codeUnits = plants.map(({ name, tag }) => `${name}${tag ?? ''}`).join('').length;
+  let codeUnits = 0;
+  for (const { name, tag } of plants) codeUnits += name.length + (tag?.length ?? 0);
   const size = `${plants.length} plants, whose names and tags have ${codeUnits} characters`;
   const isShort = plants.length <= 1000 && codeUnits <= maxPageCodeUnits;
   assert.ok(isShort || plants.length === 1, `${call} returned ${size}. End a page at 1000 plants or 256 KiB of JSON.`);

@@ -18,6 +18,7 @@ export function expectEqual(actual: unknown, expected: unknown, rule: string): v
 
 /** Formats a value as one line of ASCII, in which long strings and arrays are shortened. */
 export function shown(value: unknown): string {
+  if (typeof value === 'string' && /^[\w -]{0,30}$/.test(value)) return `'${value}'`;
   const text = inspect(value, { breakLength: Infinity, compact: true, maxArrayLength: 8, maxStringLength: 30 });
   return text.replaceAll(/[^\x20-\x7e]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16) ?? ''}}`);
 }

@@ -1,9 +1,4 @@
-import {
-  checkBooleanOption,
-  checkFunctionOption,
-  checkIntegerOption,
-  checkOptionNames,
-} from '../application/options.ts';
+import * as check from '../application/options.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 
 /** The place where one test stores its plants, for example a folder or a schema. */
@@ -25,14 +20,7 @@ export interface LocationContext {
 }
 
 /** Identifies the write that must fail, for example `{ kind: 'create', user: 'ada', id: 13n }`. */
-export interface FaultyWrite {
-  /** The kind of the write. */
-  readonly kind: 'create' | 'delete';
-  /** The user whose plant is created or deleted. */
-  readonly user: string;
-  /** The id of that plant. */
-  readonly id: bigint;
-}
+export type FaultyWrite = Readonly<{ kind: 'create' | 'delete'; user: string; id: bigint }>;
 
 /** Options of `testStorageAdapter`, which describe the adapter. */
 export interface StorageAdapterTestOptions<Location extends StorageLocation = StorageLocation> {
@@ -55,9 +43,9 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
 
 /** @throws {TypeError} if an option is invalid; the message names the option. */
 export function checkOptions(options: StorageAdapterTestOptions): void {
-  checkOptionNames('testStorageAdapter', options, ['createLocation', 'shared', 'makeWriteFail', 'timeoutMs']);
-  checkFunctionOption('createLocation', options.createLocation);
-  checkBooleanOption('shared', options.shared);
-  if ('makeWriteFail' in options) checkFunctionOption('makeWriteFail', options['makeWriteFail' as never]);
-  checkIntegerOption('timeoutMs', options.timeoutMs ?? 1, 1, 2_147_483_647);
+  check.checkOptionNames('testStorageAdapter', options, ['createLocation', 'shared', 'makeWriteFail', 'timeoutMs']);
+  check.checkFunctionOption('createLocation', options.createLocation);
+  check.checkBooleanOption('shared', options.shared);
+  if ('makeWriteFail' in options) check.checkFunctionOption('makeWriteFail', options['makeWriteFail' as never]);
+  check.checkIntegerOption('timeoutMs', options.timeoutMs ?? 1, 1, 2_147_483_647);
 }

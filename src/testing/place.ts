@@ -26,8 +26,8 @@ export class Place {
   }
 
   async open(method: 'open' | 'reopen' = 'open'): Promise<CheckedAdapter> {
-    const open = (): ReturnType<StorageLocation['open']> => this.#location[method]?.() ?? this.#location.open();
-    const adapter = new CheckedAdapter(await this.deadline.call(`${method}()`, open), this.deadline);
+    const opening = this.deadline.call(`${method}()`, () => this.#location[method]?.() ?? this.#location.open());
+    const adapter = new CheckedAdapter(await opening, this.deadline);
     this.#adapters.push(adapter);
     return adapter;
   }

@@ -1,5 +1,6 @@
+import type { Write } from '../core/storage-adapter.ts';
 import { expectEqual } from './expect.ts';
-import { createAll, plantOf, range, remove } from './plants.ts';
+import { create, createAll, plantOf, range, remove, removeAll } from './plants.ts';
 import { expectStored } from './stored.ts';
 import type { Suite } from './suite.ts';
 
@@ -11,32 +12,25 @@ export function testShared(suite: Suite): void {
 
   suite.test(`adapters at one location ${shared ? 'share' : 'do not share'} their plants`, async (place) => {
     const [first, second] = [await place.open(), await place.open()];
+    const commitBoth = async (one: Write, two: Write): Promise<number> =>
+      (await Promise.all([first.commit([one]), second.commit([two])])).flat().filter(Boolean).length;
+
     const stored = range(50).map((n) => plantOf('ada', BigInt(n)));
-    for (const owned of stored) {
-      const outcomes = await Promise.all([first.commit(createAll([owned])), second.commit(createAll([owned]))]);
-      const created = outcomes.flat().filter(Boolean).length;
-      const concurrent = 'Of two concurrent creates of one plant at one location, this number must succeed.';
-      expectEqual(created, shared ? 1 : 2, `${rule} ${concurrent}`);
+    const concurrent = 'Of two concurrent writes for one plant at one location, this number must succeed.';
+    for (const write of createAll(stored)) {
+      expectEqual(await commitBoth(write, write), shared ? 1 : 2, `${rule} ${concurrent}`);
     }
     expectEqual(await second.commit([remove('ada', 0n)]), [true], rule);
-    const kept = stored.slice(shared ? 1 : 0);
-    for (const n of range(20)) {
-      const [one, two] = [plantOf('bob', BigInt(2 * n)), plantOf('bob', BigInt(2 * n + 1))];
-      await Promise.all([first.commit(createAll([one])), second.commit(createAll([two]))]);
-      kept.push(...(shared ? [one, two] : [one]));
-    }
+    for (const n of range(20)) await commitBoth(create('bob', BigInt(n)), create('bob', BigInt(n + 20)));
+    const kept = [...stored.slice(shared ? 1 : 0), ...range(shared ? 40 : 20).map((n) => plantOf('bob', BigInt(n)))];
     await expectStored(first, kept, `${rule} Concurrent commits of different plants must all take effect.`);
-    const removals = shared ? kept.splice(0, 20) : [];
-    for (const { user, plant } of removals) {
-      const [one, two] = [[remove(user, plant.id)], [remove(user, plant.id)]];
-      const outcomes = await Promise.all([first.commit(one), second.commit(two)]);
-      const removed = outcomes.flat().filter(Boolean).length;
-      expectEqual(removed, 1, `${rule} Of two concurrent deletes of one plant, this number must succeed.`);
+    const removed = shared ? kept.splice(0, 20) : [];
+    for (const write of removeAll(removed)) {
+      expectEqual(await commitBoth(write, write), 1, `${rule} ${concurrent}`);
     }
+
     await first.close();
-    const third = await place.open();
-    await expectStored(third, shared ? kept : [], rule);
-    await third.close();
+    await expectStored(await place.open(), shared ? kept : [], rule);
     const last = plantOf('bob', -1n);
     expectEqual(await second.commit(createAll([last])), [true], 'An adapter must work when another one was closed.');
     if (shared) await expectStored(second, [...kept, last], rule);

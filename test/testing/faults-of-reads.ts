@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { maxInt64 } from '../../src/core/model/int64.ts';
-import type { ListRange, OwnedPlant, Plant, PlantPage } from '../../src/index.ts';
+import type { ListRange, OwnedPlant, Plant, PlantPage, Write } from '../../src/index.ts';
 import { changesPages, changesPlants, changesScan, changesTexts, changesUsers, tests } from './faults.ts';
 import type { Change, Faults } from './faults.ts';
 
@@ -204,5 +204,26 @@ export const faultsOfScans: Faults = {
     changesScan(async function* (real) {
       if (!real.isClosed) yield* real.scan();
     }),
+  ],
+  'cannot commit after a scan that ended early': [
+    tests.scan,
+    (real) => {
+      let isBroken = false;
+      return {
+        commit: async (writes: readonly Write[]) => {
+          if (isBroken) throw new Error('A cursor is open.');
+          return real.commit(writes);
+        },
+        scan: async function* () {
+          let isComplete = false;
+          try {
+            yield* real.scan();
+            isComplete = true;
+          } finally {
+            isBroken = !isComplete;
+          }
+        },
+      };
+    },
   ],
 };
