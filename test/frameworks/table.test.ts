@@ -14,7 +14,7 @@ it('the table in docs/integrations.md lists every example, with the tested versi
   const files = (await readdir(examples)).filter((name) => name.endsWith('.ts'));
   assert.deepEqual([...new Set(rows.map(([, file]) => file))].sort(), files.sort());
   const locks = await Promise.all(
-    ['examples/frameworks', 'test/runtimes'].map(
+    ['examples/frameworks', 'test/frameworks', 'test/runtimes'].map(
       async (folder) => JSON.parse(await readDocument(`${folder}/package-lock.json`)) as Lockfile,
     ),
   );

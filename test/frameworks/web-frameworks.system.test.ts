@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -10,7 +11,9 @@ import { assertConforms } from '../support/conformance.ts';
 import { readDocument } from '../support/documents.ts';
 import { findProgram } from '../support/installed-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { arePackagesInstalled, examples, startProgram } from './program.ts';
+import { buildNext, buildSvelteKit } from './builds.ts';
+import type { Build } from './builds.ts';
+import { apps, arePackagesInstalled, examples, startProgram } from './program.ts';
 
 /** How an example mounts the service. */
 interface Mount {
@@ -18,8 +21,8 @@ interface Mount {
   readonly prefix?: string;
   /** A runtime from `test/runtimes`, with its arguments; default Node.js. */
   readonly runtime?: readonly [name: string, ...args: string[]];
-  /** Whether the example exports route handlers instead of starting a server; default `false`. */
-  readonly isRoute?: boolean;
+  /** Builds the app, if the example is a route of it. */
+  readonly build?: Build;
 }
 
 const deno = ['deno', ...'serve --allow-all --node-modules-dir=manual --host 127.0.0.1 --port 0'.split(' ')] as const;
@@ -28,25 +31,12 @@ const mounts: readonly (readonly [file: string, mount: Mount])[] = [
   ['fastify.ts', {}],
   ['koa.ts', {}],
   ['hono.ts', {}],
-  ['nextjs.ts', { isRoute: true }],
-  ['sveltekit.ts', { isRoute: true }],
+  ['nextjs.ts', { build: buildNext }],
+  ['sveltekit.ts', { build: buildSvelteKit }],
   ['srvx.ts', { prefix: '' }],
   ['bun-and-deno.ts', { prefix: '', runtime: ['bun'] }],
   ['bun-and-deno.ts', { prefix: '', runtime: deno }],
 ];
-
-/** Serves route handlers as a framework does. Responds to methods without a handler, as Next.js does. */
-const serveRoute = `
-  import { serve } from 'srvx';
-  import { existsSync } from 'node:fs';
-  import * as route from './program.ts';
-  if (existsSync('plants.db')) throw new Error('importing the route opened the database');
-  const fetch = (request) =>
-    route.fallback?.({ request }) ?? route[request.method]?.(request) ?? new Response(null, { status: 405 });
-  const server = serve({ fetch, hostname: '127.0.0.1', port: 0, silent: true });
-  await server.ready();
-  console.log(server.url);
-`;
 
 const callers = `({
   'token-of-ada': { user: 'ada' },
@@ -83,21 +73,30 @@ async function disconnectWhileReading(url: string, headers: Record<string, strin
   abort.abort();
 }
 
+/** Returns the command that serves an example with other tokens. */
+async function prepare(cwd: string, code: string, command: readonly string[], build?: Build): Promise<string[]> {
+  await writeFile(join(cwd, 'package.json'), '{"type":"module"}');
+  if (build !== undefined) {
+    const args = await build(cwd, code);
+    assert.ok(!existsSync(join(cwd, 'plants.db')), 'The build opened the database.');
+    return [...command, ...args];
+  }
+  await symlink(join(examples, 'node_modules'), join(cwd, 'node_modules'), 'dir');
+  await writeFile(join(cwd, 'program.ts'), code);
+  return [...command, './program.ts'];
+}
+
 async function checkMount(t: TestContext, file: string, mount: Mount): Promise<void> {
-  const { prefix = '/garden', runtime, isRoute = false } = mount;
-  if (!arePackagesInstalled(t)) return;
-  const command = runtime === undefined ? process.execPath : findProgram(t, 'runtimes', `.bin/${runtime[0]}`);
-  if (command === undefined) return;
+  const { prefix = '/garden', runtime, build } = mount;
+  if (!arePackagesInstalled(t, build === undefined ? examples : apps)) return;
+  const program = runtime === undefined ? process.execPath : findProgram(t, 'runtimes', `.bin/${runtime[0]}`);
+  if (program === undefined) return;
   const text = await readDocument(`examples/frameworks/${file}`);
   const changed = text.replace(/\(token === \S+ \? \{ user: 'ada' \} : null\)/, callers);
   assert.notEqual(changed, text);
   const cwd = await temporaryFolder(t);
-  await symlink(join(examples, 'node_modules'), join(cwd, 'node_modules'), 'dir');
-  await writeFile(join(cwd, 'package.json'), '{"type":"module"}');
-  await writeFile(join(cwd, 'program.ts'), changed);
-  await writeFile(join(cwd, 'route.js'), serveRoute);
-  const program = [command, ...(runtime?.slice(1) ?? []), isRoute ? './route.js' : './program.ts'];
-  const { url, stdout, stderr, isRunning, stop } = await startProgram(t, program, cwd);
+  const command = await prepare(cwd, changed, [program, ...(runtime?.slice(1) ?? [])], build);
+  const { url, stdout, stderr, isRunning, stop } = await startProgram(t, command, cwd, { HOST: '127.0.0.1' });
 
   await assertConforms(url + prefix, { a: 'token-of-ada', b: 'token-of-adam', readOnly: 'read-only-token' });
   if (text.includes('the app itself')) assert.equal(await (await fetch(url)).text(), 'the app itself');
