@@ -1,6 +1,8 @@
 // Apps whose middleware replaces methods of the response, and frameworks that adapt the listener.
 import fastifyCompress from '@fastify/compress';
 import middie from '@fastify/middie';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import compression from 'compression';
 import oldCompression from 'compression-1.7.4';
 import express from 'express';
@@ -35,6 +37,14 @@ export const apps = {
   'Express with all of them': (plants) => expressApp(morgan('tiny', quiet), newSession(), oldCompression(), plants),
   'h3 1': (plants) => toNodeListener(createApp().use(fromNodeMiddleware(plants))),
   'h3 2': (plants) => toNodeHandler(new H3().use(fromNodeHandler(plants))),
+  NestJS: async (plants) => {
+    class AppModule {}
+    Module({})(AppModule);
+    const app = await NestFactory.create(AppModule, { logger: false });
+    app.use(plants);
+    await app.init(); // registers the body parsers, as `listen` does
+    return app.getHttpAdapter().getInstance();
+  },
   'Koa with koa-compress': (plants) => {
     const app = new Koa();
     app.use(koaCompress());
