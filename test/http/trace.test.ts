@@ -3,10 +3,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, it } from 'node:test';
 import type { RequestMessage } from '../../src/http.ts';
+import { MemoryStorage } from '../../src/index.ts';
+import type { ListRange } from '../../src/index.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
 import { begin, listRequest, post, RawConnection } from '../support/raw-http.ts';
-import { startService } from '../support/service.ts';
+import { createFetchService, startService } from '../support/service.ts';
 import { createPlants } from '../support/stored-plants.ts';
 import type { Call } from '../support/call.ts';
 
@@ -112,6 +114,26 @@ describe('tracing channel plant-store:request', () => {
     connection.socket.destroy();
     const [message] = await received(messages, 1);
     assert.deepEqual([message?.status, message?.isComplete], [200, false]);
+  });
+
+  it('receives the code incomplete and the status of the response if an error ends a list early', async (t) => {
+    const storage = new MemoryStorage();
+    const service = await startService(t, { storage });
+    await createPlants(service.store, 1001);
+    const list = storage.list.bind(storage);
+    t.mock.method(storage, 'list', (user: string, range: ListRange) =>
+      range.after === undefined ? list(user, range) : Promise.reject(new Error('damaged')),
+    );
+    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+    await assert.rejects(service.call('GET', '/plants'));
+    const fetchService = createFetchService(t, { store: service.store });
+    await assert.rejects(fetchService.call('GET', '/plants'));
+    const seen = (await received(messages, 2)).map(({ status, code, isComplete }) => [status, code, isComplete]);
+    assert.deepEqual(seen, [
+      [200, 'incomplete', false],
+      [200, 'incomplete', false],
+    ]);
+    assert.deepEqual([service.faults.length, fetchService.faults.length], [1, 1]);
   });
 
   it('receives status 499 and no error code if the client disconnects during an upload', async (t) => {

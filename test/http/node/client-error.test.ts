@@ -110,6 +110,20 @@ describe('the response to a request that the server does not read completely', (
     });
   }
 
+  const stalled: Record<string, string> = {
+    'a part of its body': withoutToken,
+    'a part of its trailers': `${chunkedPost.replace('Authorization', 'X')}1\r\nx\r\n0\r\nX: y\r\n`,
+    'no body after Expect': withoutToken.replace('\r\n\r\nab', '\r\nExpect: 100-continue\r\n\r\n'),
+  };
+  for (const [name, text] of Object.entries(stalled)) {
+    it(`closes the connection within seconds of the response if the client has sent ${name}`, async (t) => {
+      const [connection, socket] = await openAccepted(t, await startService(t));
+      connection.send(text);
+      assert.match(await connection.until(/\}$/), /401 Unauthorized\r\n(?:[^]*\r\n)?Connection: close\r\n/);
+      await eventuallyEqual(() => socket.destroyed, true);
+    });
+  }
+
   it('does not keep the connection open if the client never closes its side', async (t) => {
     const { server, port } = await startService(t);
     const accepted = once(server, 'connection') as Promise<[Socket]>;

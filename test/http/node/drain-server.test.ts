@@ -23,7 +23,7 @@ describe('drainServer', () => {
     const idle = await RawConnection.open(t, port, listRequest);
     await idle.until(/\[\]$/);
     const { connection } = await begin(t, { server, port }, post('{"id":1', 100));
-    await drainServer(server, { graceMs: 50 });
+    assert.equal(await drainServer(server, { graceMs: 50 }), 1);
     assert.match(await idle.untilClosed(), /\[\]$/);
     assert.equal(await connection.untilClosed(), '');
     assert.deepEqual(await store.listPlants('ada'), []);
@@ -52,7 +52,7 @@ describe('drainServer', () => {
     sent.send(listRequest);
     const drained = drainServer(service.server, { graceMs: 60_000 });
     partOfHeader.send(`${head}\r\n`);
-    await sleep(50);
+    await sleep(500);
     late.send(listRequest);
     assert.match(await idle.untilClosed(), /\[\]$/);
     for (const connection of [sent, late]) {
@@ -64,7 +64,7 @@ describe('drainServer', () => {
     partOfBody.send(`rn"}${post('{"id":2,"name":"Ivy"}')}`);
     assert.match(await partOfBody.untilClosed(), closing);
     assert.equal(await silent.untilClosed(), '');
-    await drained;
+    assert.equal(await drained, 0);
     assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
   });
 
