@@ -49,9 +49,14 @@ describe('two services over one PostgreSQL database', () => {
   });
 
   it('are linearizable while all PostgreSQL backends are terminated every 80 ms', async (t) => {
-    const services = await startServices(t, await cluster.makeDatabase());
+    const connectionString = await cluster.makeDatabase();
+    const services = await startServices(t, connectionString);
     let isOver = false;
     const checked = checkLinearizable(services).finally(() => (isOver = true));
+    // The check first creates a plant, which must not fail.
+    await eventually(async () => {
+      assert.notDeepEqual(await cluster.queryAt(connectionString, 'SELECT FROM plants'), []);
+    });
     while (!(isOver as boolean)) {
       await sleep(80);
       await cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'plants%'");
