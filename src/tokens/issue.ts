@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+import { closeSync, fchownSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { requireAccess } from '../files/access.ts';
@@ -91,6 +91,9 @@ class TokenFileChange {
 
   write(records: readonly TokenRecord[]): void {
     writeFileSync(this.#file, tokenFileText(records));
+    const old = lstatSync(this.#path, { throwIfNoEntry: false });
+    // A server that runs as another account must still be able to read the file.
+    if (old !== undefined && process.geteuid?.() === 0) fchownSync(this.#file, old.uid, old.gid);
     fsyncSync(this.#file);
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
-import { lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chown, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readTokenFile } from '../../src/tokens/token-file.ts';
@@ -84,6 +84,16 @@ describe('issueToken', () => {
     await assert.rejects(issueToken(path, { user: 'ada' }), /not JSON/);
     assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
     await assert.rejects(issueToken(`${path}${'x'.repeat(300)}`, { user: 'ada' }), /ENAMETOOLONG/);
+  });
+
+  const skip = process.getuid?.() === 0 ? false : 'only root can give a file away';
+  it('keeps the owner of the file if root changes it', { skip }, async (t) => {
+    const path = await newPath(t);
+    await issueToken(path, { user: 'ada' });
+    await chown(path, 65_534, 1);
+    await issueToken(path, { user: 'bob' });
+    const { uid, gid } = await stat(path);
+    assert.deepEqual([uid, gid, await permissions(path)], [65_534, 1, '600']);
   });
 
   it('stores no token that could not be delivered', async (t) => {

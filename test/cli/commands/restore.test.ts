@@ -29,7 +29,7 @@ describe('plant-store restore', () => {
     ['plants.db-journal'],
   ]) {
     it(`overwrites nothing if ${names.join(' and ')} exists, and prints a command that moves it away`, async (t) => {
-      const cwd = join(await temporaryFolder(t));
+      const cwd = await temporaryFolder(t);
       await createAll(join(cwd, 'backup.db'), hostilePlants);
       for (const name of names) await writeFile(join(cwd, name), name);
       const refused = await callCommand(restore, { cwd });
@@ -54,7 +54,7 @@ describe('plant-store restore', () => {
   });
 
   it('quotes the names in the command that it prints', async (t) => {
-    const cwd = join(await temporaryFolder(t));
+    const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'backup.db'), []);
     await writeFile(join(cwd, "it's $HOME.db"), '');
     const { stderr } = await callCommand([...restore, '--storage', "sqlite:it's $HOME.db"], { cwd });
