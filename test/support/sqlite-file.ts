@@ -1,3 +1,4 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Runs SQL on a database file, over a separate connection. Waits for locks, which a starting thread can hold. */
@@ -27,3 +28,10 @@ export function checkIntegrity(path: string): string {
 /** An SQL statement that keeps a thread busy for a few hundred milliseconds. */
 export const slowSql =
   'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 2000000) ' + 'SELECT count(*) FROM c';
+
+/** Overwrites three pages of a database file with zeros. */
+export function damageFile(path: string, firstPage: number): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(3 * 4096), 0, 3 * 4096, firstPage * 4096);
+  closeSync(file);
+}

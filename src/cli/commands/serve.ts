@@ -24,6 +24,7 @@ import { interruptible } from '../interruption.ts';
 import { listen, reachableUrl, requireFree } from '../listen.ts';
 import type { Address } from '../listen.ts';
 import { Log, logFormats, logLevels } from '../output/log.ts';
+import { counted } from '../output/transfer-report.ts';
 import { version } from '../package.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 import { filesOf, openStorage, parseStorage } from '../storage.ts';
@@ -72,8 +73,6 @@ Options:
   -h, --help          show this help
 `;
 
-/** How long requests in progress may continue after a signal. */
-const drainGraceMs = 8000;
 /** How long the store may take to close after the last request. */
 const exitGraceMs = 1000;
 
@@ -167,7 +166,8 @@ export async function run(args: string[]): Promise<number> {
       log.info(`${String(signal.reason)}: stopping`);
       readiness.stop();
       await sleep(config.drainDelayMs);
-      await drainServer(server, { graceMs: drainGraceMs });
+      const cutOff = await drainServer(server);
+      if (cutOff > 0) log.error(`${counted(cutOff, 'connection')} cut off, because requests did not end in time.`);
       return 0;
     });
   } finally {

@@ -59,9 +59,11 @@ export class Log {
     this.#write({ level: 'error', message, requestId, error: isExpected ? undefined : errorText(error) });
   }
 
-  /** Logs a request that has ended. */
+  /** Logs a request that has ended. A list that an error has cut off is an error, although its status is 200. */
   request(message: RequestMessage): void {
-    this.info('request', {
+    this.#write({
+      level: message.code === 'incomplete' ? 'error' : 'info',
+      message: 'request',
       requestId: message.requestId,
       traceId: message.traceparent?.slice(3, 35),
       client: message.client,

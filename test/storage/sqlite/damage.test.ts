@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { damageFile } from '../../support/sqlite-file.ts';
 import { createAll, rowOfPlants, scanAll } from '../../support/stored-plants.ts';
 import { create, everything, remove } from '../../support/writes.ts';
 import { newPath, openSqlite } from './sqlite-state.ts';
 
 const damaged = { name: 'PlantStoreError', code: 'storage_unsupported', message: 'The database file is damaged.' };
-
-/** Overwrites pages in the middle of a database file with zeros. */
-function damage(path: string): void {
-  const file = openSync(path, 'r+');
-  for (const page of [8, 9, 10]) writeSync(file, Buffer.alloc(4096), 0, 4096, page * 4096);
-  closeSync(file);
-}
 
 for (const commitThread of [false, true]) {
   describe(`SqliteStorage${commitThread ? ' with a commit thread' : ''} over a damaged file`, () => {
@@ -20,7 +13,7 @@ for (const commitThread of [false, true]) {
       const path = await newPath(t);
       await createAll(path, [...rowOfPlants('ada', 1), ...rowOfPlants('bob', 3000)]);
       const storage = openSqlite(t, path, { commitThread });
-      damage(path);
+      damageFile(path, 8);
       assert.deepEqual(await storage.commit([create(1, 'eve')]), [true]);
       await assert.rejects(storage.list('bob', { after: 1000n, limit: 1000 }), damaged);
       for (const id of [2, 3]) await assert.rejects(storage.commit([create(id, 'eve')]), damaged);
@@ -32,7 +25,7 @@ for (const commitThread of [false, true]) {
         const path = await newPath(t);
         await createAll(path, rowOfPlants('bob', 3000));
         const storage = openSqlite(t, path, { commitThread });
-        damage(path);
+        damageFile(path, 8);
         const all = Array.from({ length: 1000 }, (_, n) => remove(n * 3, 'bob'));
         await assert.rejects(find === 'commit' ? storage.commit(all) : scanAll(storage), damaged);
         await assert.rejects(storage.commit([create(1, 'eve')]), damaged);

@@ -9,13 +9,20 @@ import { revokeToken } from '../../../../src/tokens/issue.ts';
 import type { CommandContext } from '../../../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../../../support/eventually.ts';
 import { RawConnection } from '../../../support/raw-http.ts';
+import { damageFile } from '../../../support/sqlite-file.ts';
+import { createAll, rowOfPlants } from '../../../support/stored-plants.ts';
 import { hasProgram } from '../../../support/system-fault.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
 import { adminUrlOf, beginCreate, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
+import type { TokenFolder } from '../../../support/token-server.ts';
 
-async function start(t: HasAfter, args: string[] = [], context: Partial<CommandContext> = {}) {
-  const folder = await folderWithToken(t, 'ada-secret');
-  const started = await startTokenServer(t, ['--admin-port', '0', ...args], { folder, ...context });
+async function start(
+  t: HasAfter,
+  args: string[] = [],
+  context: Partial<CommandContext> & { folder?: TokenFolder } = {},
+) {
+  const folder = context.folder ?? (await folderWithToken(t, 'ada-secret'));
+  const started = await startTokenServer(t, ['--admin-port', '0', ...args], { ...context, folder });
   return { ...started, adminUrl: await adminUrlOf(started.server) };
 }
 
@@ -110,6 +117,29 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.equal(await server.stop(), 0);
     assert.ok(log().some(({ message }) => String(message).includes('was removed or replaced')));
     assert.deepEqual((await readdir(cwd)).sort(), ['tokens.json']);
+  });
+
+  it('reports a list that damage cuts off as incomplete, and is not ready until a restart', async (t) => {
+    const folder = await folderWithToken(t);
+    const file = join(folder.cwd, 'plants.db');
+    await createAll(file, rowOfPlants('ada', 3000));
+    damageFile(file, 20);
+    const { server, call, log, adminUrl } = await start(t, [], { folder });
+
+    await assert.rejects(call('GET', '/plants'));
+
+    const [, metrics] = await get(`${adminUrl}/metrics`);
+    assert.match(
+      metrics,
+      /^plant_store_http_requests_total\{operation="getPlants",status="200",code="incomplete"\} 1$/m,
+    );
+    await eventuallyEqual(
+      () => get(`${adminUrl}/ready`),
+      [503, 'The storage does not work: The database file is damaged. (database disk image is malformed)\n'],
+    );
+    assert.equal(await server.stop(), 0);
+    const entry = log().find(({ message }) => message === 'request');
+    assert.partialDeepStrictEqual(entry, { level: 'error', status: 200, code: 'incomplete', end: 'incomplete' });
   });
 
   it('responds to /ready with 503 during a graceful shutdown, until the public port is closed', async (t) => {

@@ -80,7 +80,7 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     assert.equal(await exit, 0);
   });
 
-  it('exits with 0 within 10 seconds if a request never ends', async (t) => {
+  it('exits with 0 within 10 seconds if a request never ends, and logs that it was cut off', async (t) => {
     const started = await start(t, 'memory');
     const connection = await sendHalf(t, started);
     const signaledAt = performance.now();
@@ -88,6 +88,8 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     assert.equal(await exit, 0);
     assert.ok(performance.now() - signaledAt < 10_000);
     await connection.untilClosed();
+    const { level, message } = started.log().find((entry) => String(entry['message']).startsWith('1 connection')) ?? {};
+    assert.deepEqual([level, message], ['error', '1 connection cut off, because requests did not end in time.']);
   });
 
   it('ends immediately on the second signal', async (t) => {
