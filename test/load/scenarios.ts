@@ -34,7 +34,7 @@ export const scenarios: readonly Scenario[] = [
   { name: '9400 idle connections', attack: { connections: 9400, text: '' } },
   {
     name: '9400 connections without a token that send a large header and part of a body',
-    attack: { connections: 9400, text: `${largeRefused}Content-Length: 100\r\n\r\n{`, repeats: true },
+    attack: { connections: 9400, text: `${largeRefused}Content-Length: 100\r\n\r\n{` },
   },
   { name: '10,500 stalled bodies', attack: { connections: 10_500, text: post(100, '{'), tokens: ada }, permits: 500 },
   {

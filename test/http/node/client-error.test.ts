@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { namesIn } from '../../support/call.ts';
 import { assertDescribed } from '../../support/described.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { begin, chunkedPost, createRequest, get, head, listRequest } from '../../support/raw-http.ts';
@@ -18,35 +19,52 @@ const beginning = post(ivy.slice(0, -1), ivy.length);
 const beginningInChunks = `${chunkedPost}15\r\n${ivy}\r\n`;
 const withoutToken = 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab';
 
-/** What a client does after it has sent its text. */
-interface Then {
+interface Exchange {
+  readonly sends: string;
   /** Whether the client is too slow for the limits of the server. */
   readonly timesOut?: boolean;
   /** Whether the client ends its side of the connection. */
   readonly ends?: boolean;
-  /** What the client sends after the first response. */
-  readonly rest?: string;
+  readonly sendsAfterResponse?: string;
+  /** One number for each response: the integer of the Error body, or the status if there is no Error body. */
+  readonly receives: readonly number[];
+  /** The names of ada's plants afterwards; by default, those from before. */
+  readonly stored?: readonly string[];
 }
 
-/**
- * What a client sends. `outcomes` contains one number for each response: the integer of the Error body, or the status
- * if there is no Error body.
- */
-const exchanges: [what: string, text: string, outcomes: number[], then?: Then][] = [
-  ['input that is not HTTP', 'garbage\r\n\r\n', [40009]],
-  ['a header that is too large', get('/plants', `X: ${'x'.repeat(20_000)}\r\n`), [43100]],
-  ['129 fields', get('/plants', 'X: y\r\n'.repeat(127)), [43100]],
-  ['128 fields', get('/plants', `${'X: y\r\n'.repeat(125)}Connection: close\r\n`), [200]],
-  ['a header that times out', 'GET /pla', [40800], { timesOut: true }],
-  ['a body that times out', beginning, [40800], { timesOut: true, rest: '}' }],
-  ['a body that ends too early', beginning, [40009], { ends: true }],
-  ['a chunked body that is not HTTP', `${beginningInChunks}zz\r\n`, [40009]],
-  ['a complete request, then input that is not HTTP', `${createRequest(2)}garbage\r\n\r\n`, [200, 40009]],
-  ['a list, then input that is not HTTP', listRequest, [200, 40009], { rest: 'garbage\r\n\r\n' }],
-  ['a chunk that is too large', `${chunkedPost}10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n${lastList}`, [40008]],
-  ['no body, then a list', `${post('').replace('Content-Length: 0\r\n', '')}${lastList}`, [40001, 200]],
-  ['no token, and a body that arrives later', withoutToken, [40101], { rest: `cde${lastList}` }],
-];
+const exchanges: Readonly<Record<string, Exchange>> = {
+  'input that is not HTTP': { sends: 'garbage\r\n\r\n', receives: [40009] },
+  'a header that is too large': { sends: get('/plants', `X: ${'x'.repeat(20_000)}\r\n`), receives: [43100] },
+  '129 fields': { sends: get('/plants', 'X: y\r\n'.repeat(127)), receives: [43100] },
+  '128 fields': { sends: get('/plants', `${'X: y\r\n'.repeat(125)}Connection: close\r\n`), receives: [200] },
+  'a header that times out': { sends: 'GET /pla', timesOut: true, receives: [40800] },
+  'a body that times out': { sends: beginning, timesOut: true, sendsAfterResponse: '}', receives: [40800] },
+  'a body that ends too early': { sends: beginning, ends: true, receives: [40009] },
+  'a chunked body that is not HTTP': { sends: `${beginningInChunks}zz\r\n`, receives: [40009] },
+  'a complete request, then input that is not HTTP': {
+    sends: `${createRequest(2)}garbage\r\n\r\n`,
+    receives: [200, 40009],
+    stored: ['Fern', 'plant 2'],
+  },
+  'a list, then input that is not HTTP': {
+    sends: listRequest,
+    sendsAfterResponse: 'garbage\r\n\r\n',
+    receives: [200, 40009],
+  },
+  'a chunk that is too large': {
+    sends: `${chunkedPost}10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n${lastList}`,
+    receives: [40008],
+  },
+  'no body, then a list': {
+    sends: `${post('').replace('Content-Length: 0\r\n', '')}${lastList}`,
+    receives: [40001, 200],
+  },
+  'no token, and a body that arrives later': {
+    sends: withoutToken,
+    sendsAfterResponse: `cde${lastList}`,
+    receives: [40101],
+  },
+};
 
 /** If a request was malformed, too large or too slow, asserts that the OpenAPI document describes the response. */
 function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: RawAnswer): void {
@@ -58,31 +76,28 @@ function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: R
   assertDescribed('GET', '/plants', { status, headers: new Headers(pairs), text: JSON.stringify(json) });
 }
 
-describe('a connection receives its responses, is closed, and releases its permit', { concurrency: true }, () => {
-  for (const [what, text, outcomes, { timesOut = false, ends = false, rest } = {}] of exchanges) {
-    it(`after ${what}`, async (t) => {
+describe('a connection', { concurrency: true }, () => {
+  for (const [what, exchange] of Object.entries(exchanges)) {
+    it(`receives its responses, is closed, and releases its permit after ${what}`, async (t) => {
+      const { sends, timesOut = false, ends = false, sendsAfterResponse, receives, stored = ['Fern'] } = exchange;
       const { server, store, port, call, faults } = await startService(t, { maxInFlight: 1 });
       // node:http checks these limits once a second.
       if (timesOut) Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });
       await store.createPlant('ada', { id: 1, name: 'Fern' });
-      const connection = await RawConnection.open(t, port, text);
+      const connection = await RawConnection.open(t, port, sends);
       if (ends) connection.socket.end();
-      if (rest !== undefined) {
+      if (sendsAfterResponse !== undefined) {
         await connection.until(/[}\]]$/);
-        connection.send(rest);
+        connection.send(sendsAfterResponse);
       }
       const answers = parseRawAnswers(await connection.untilClosed());
       assert.deepEqual(
         answers.map(({ status, error }) => error ?? status),
-        outcomes,
+        receives,
       );
       answers.forEach(assertEarlyErrorDescribed);
       // This request needs the only permit.
-      const names = what.startsWith('a complete request') ? ['Fern', 'plant 2'] : ['Fern'];
-      await eventuallyEqual(
-        async () => (await call('GET', '/plants')).json,
-        names.map((name) => ({ name })),
-      );
+      await eventuallyEqual(async () => namesIn(await call('GET', '/plants')), stored);
       assert.deepEqual(faults, []);
     });
   }
