@@ -15,12 +15,7 @@ export class MemoryStorage implements StorageAdapter {
 
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
-    // All writes are copied before the first write is applied. Only the copying can fail, for example if a getter
-    // throws, so a failed batch changes nothing.
-    const copies = writes.map((write): Write => {
-      return write.kind === 'create' ? { ...write, plant: { ...write.plant } } : { ...write };
-    });
-    return copies.map((write) => this.#apply(write));
+    return writes.map((write) => this.#apply(write));
   }
 
   async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
@@ -60,7 +55,7 @@ export class MemoryStorage implements StorageAdapter {
   #apply(write: Write): boolean {
     const { user } = write;
     const plants = this.#plantsByUser.get(user) ?? new SortedPlants();
-    const isChanged = write.kind === 'create' ? plants.add(write.plant) : plants.remove(write.id);
+    const isChanged = write.kind === 'create' ? plants.add({ ...write.plant }) : plants.remove(write.id);
     if (plants.isEmpty) this.#plantsByUser.delete(user);
     else this.#plantsByUser.set(user, plants);
     return isChanged;
