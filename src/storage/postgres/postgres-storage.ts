@@ -18,18 +18,21 @@ export interface PostgresStorageOptions {
   schema?: string | undefined;
   /** The name of the table; default `plants`. */
   table?: string | undefined;
-  /** Whether the first operation creates the table if it does not exist; default `true`. */
+  /**
+   * Whether the first operation creates the table if it does not exist; default `true`. If `true`, an existing table is
+   * used only if its owner is a superuser or a role that the connection's role is a member of.
+   */
   createTable?: boolean | undefined;
 }
 
 /**
  * Stores plants in a PostgreSQL database (PostgreSQL 14 or newer) through the application's connection pool. Any number
- * of servers can share a table. The database's configuration determines how durable a commit is. By default, a commit
- * is on the disk of the database server and, if there is a synchronous standby, also on the standby's disk.
+ * of servers can share a table. `synchronous_commit` determines how durable a commit is. By default, a commit is on the
+ * disk of the database server and, if there is a synchronous standby, also on the standby's disk.
  *
- * Methods reject with `storage_unsupported` if the table is missing or has another definition, or if the database's
- * encoding is not UTF8. Lists of a standby are rejected, because they can be outdated. If the connection is lost during
- * a commit, the commit is not retried, and its outcome is unknown.
+ * Methods reject with `storage_unsupported` if the table is missing or is not as this class creates it, if the encoding
+ * of the database is not UTF8, or if `synchronous_commit` is `off`. Lists of a standby are rejected, because they can be
+ * outdated. If the connection is lost during a commit, the commit is not retried, and its outcome is unknown.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
