@@ -24,6 +24,8 @@ const recheckMs = 1000;
 
 /** The table of plants. It is checked again every second, because it can be changed while a server runs. */
 export class PlantTable {
+  /** Whether PostgreSQL always plans to use the index, as of the latest check. */
+  isLarge = false;
   readonly #pool: PostgresPool;
   readonly #name: string;
   readonly #createTable: boolean;
@@ -31,17 +33,11 @@ export class PlantTable {
   #checked: Promise<void> | undefined;
   #nextCheckAt = Infinity;
   #wasFound = false;
-  #isLarge = false;
 
   constructor(pool: PostgresPool, name: string, createTable: boolean) {
     this.#pool = pool;
     this.#name = name;
     this.#createTable = createTable;
-  }
-
-  /** Whether PostgreSQL always plans to use the index, as of the latest check. */
-  get isLarge(): boolean {
-    return this.#isLarge;
   }
 
   /** Rejects with `storage_unsupported` if the table cannot be used. */
@@ -95,7 +91,7 @@ export class PlantTable {
       const remedy = 'Change the owner. If you trust that role, you can set createTable to false instead.';
       throw unsupported(`The table ${name} belongs to the role ${stranger}. ${remedy}`);
     }
-    this.#isLarge = isLarge === 'true';
+    this.isLarge = isLarge === 'true';
     return true;
   }
 }
