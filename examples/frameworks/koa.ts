@@ -1,5 +1,4 @@
 import Koa from 'koa';
-import { once } from 'node:events';
 import { PlantStore } from 'plant-store';
 import { createRequestListener } from 'plant-store/http';
 import { SqliteStorage } from 'plant-store/sqlite';
@@ -14,8 +13,7 @@ const app = new Koa();
 app.use(async (context, next) => {
   if (!context.path.startsWith('/garden/')) return next();
   context.respond = false; // Plant Store responds instead of Koa.
-  plants(context.req, context.res);
-  await once(context.res, 'close');
+  await plants(context.req, context.res);
 });
 app.use((context) => {
   context.body = 'the app itself';

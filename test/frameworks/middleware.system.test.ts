@@ -64,7 +64,7 @@ it('createRequestListener sends the same responses behind middleware that replac
     await t.test(name, { timeout: 60_000 }, async (t) => {
       const { store, listener } = createListener(t);
       const plants: RequestListener = (request, response) => {
-        listener(request, response);
+        void listener(request, response);
       };
       await Promise.all(Array.from({ length: 1500 }, (_, id) => store.createPlant('ada', { id, name: `plant ${id}` })));
       const expected = await callAll(await listenUrl(t, createServer(plants)));

@@ -14,7 +14,6 @@ import Koa from 'koa';
 import koaCompress from 'koa-compress';
 import morgan from 'morgan';
 import { createRequire } from 'node:module';
-import { once } from 'node:events';
 
 const nextCompression = createRequire(import.meta.url)('next/dist/compiled/compression');
 const quiet = { stream: { write() {} } };
@@ -49,8 +48,7 @@ export const apps = {
     const app = new Koa();
     app.use(koaCompress());
     app.use(async ({ req, res }) => {
-      plants(req, res);
-      await once(res, 'close');
+      await plants(req, res);
     });
     return app.callback();
   },
