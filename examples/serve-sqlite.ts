@@ -17,5 +17,5 @@ await once(server, 'listening');
 console.log('listening on', server.address());
 
 await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-await drainServer(server, { graceMs: 8000 });
+await drainServer(server);
 await store.close();

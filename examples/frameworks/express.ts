@@ -19,6 +19,6 @@ const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
   console.log('listening on', server.address());
 });
 const stop = (): void => {
-  void drainServer(server, { graceMs: 8000 }).then(() => store.close());
+  void drainServer(server).then(() => store.close());
 };
 process.once('SIGINT', stop).once('SIGTERM', stop);

@@ -26,7 +26,7 @@ app.get('/', () => 'the app itself');
 
 console.log('listening on', await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) }));
 const stop = (): void => {
-  void drainServer(app.server, { graceMs: 8000 })
+  void drainServer(app.server)
     .then(() => app.close())
     .then(() => store.close());
 };

@@ -35,7 +35,12 @@ void main();
 /** What the program prints. */
 const programOutput = 'false [{"name":"Fern"}]\n';
 
-const options = ['--strict', '--skipLibCheck', 'false', '--target', 'es2022'];
+const options = [
+  '--strict',
+  ...['--exactOptionalPropertyTypes', '--noImplicitOverride', '--noImplicitReturns', '--noFallthroughCasesInSwitch'],
+  ...['--noPropertyAccessFromIndexSignature', '--noUncheckedIndexedAccess', '--noUnusedLocals', '--noUnusedParameters'],
+  ...['--skipLibCheck', 'false', '--target', 'es2022'],
+];
 const nodenext = ['--module', 'nodenext'];
 const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler'];
 
@@ -43,6 +48,7 @@ const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler'];
 const compilations: readonly (readonly [compiler: string, file: string, flags: readonly string[], output?: string])[] =
   [
     ['typescript-5', 'program.ts', nodenext, 'program.js'],
+    ['typescript-6', 'program.mts', [...nodenext, '--isolatedModules', '--verbatimModuleSyntax'], 'program.mjs'],
     ['typescript-7', 'program.cts', nodenext, 'program.cjs'],
     ['typescript-7', 'program.ts', bundler],
   ];
@@ -61,7 +67,7 @@ const declarations = `
   declare const store: PlantStore;
   declare const tokenOfAda: string;
   declare const tokenOfBob: string;
-  declare class MyStorage extends MemoryStorage { constructor(folder: string); }
+  declare class MyStorage extends MemoryStorage { constructor(folder?: string); }
 `;
 
 /** Imports every export only once, because plant-store/fetch and plant-store/http export the same types. */
