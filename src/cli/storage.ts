@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { isDeepStrictEqual } from 'node:util';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
-import { identifyFile, isSameFile } from '../storage/sqlite/file.ts';
 import { Reader } from '../storage/sqlite/reader.ts';
 import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import { UsageError } from './command.ts';
@@ -59,14 +57,6 @@ function parse(setting: Setting): StorageLocation | undefined {
 
 export function filesOf(...locations: StorageLocation[]): string[] {
   return locations.flatMap((location) => (location.kind === 'sqlite' ? location.file : []));
-}
-
-export function isSameStorage(a: StorageLocation, b: StorageLocation): boolean {
-  if (a.kind === 'sqlite' && b.kind === 'sqlite') {
-    const file = identifyFile(a.file);
-    return file !== undefined && isSameFile(file, identifyFile(b.file));
-  }
-  return isDeepStrictEqual({ ...a, source: '' }, { ...b, source: '' });
 }
 
 /** Opens a storage. Creates a missing file or table. */

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { PlantStoreError } from '../core/model/errors.ts';
+import { requireAccess } from '../files/access.ts';
 import type { Caller } from '../application/caller.ts';
 import { InvalidTokenFile, readTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
@@ -95,12 +96,9 @@ function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
 
 /** The signature changes whenever the file or its permissions change. */
 function inspect(path: string): { signature: string; isOpen: boolean } {
-  try {
-    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (stats === undefined) return { signature: absent, isOpen: false };
-    const { ino, size, mtimeNs, ctimeNs, mode } = stats;
-    return { signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isOpen: (mode & 0o077n) !== 0n };
-  } catch (cause) {
-    throw new Error(`${path} cannot be used: ${(cause as Error).message}.`, { cause });
-  }
+  requireAccess([path], 'read');
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) return { signature: absent, isOpen: false };
+  const { ino, size, mtimeNs, ctimeNs, mode } = stats;
+  return { signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isOpen: (mode & 0o077n) !== 0n };
 }

@@ -1,4 +1,4 @@
-import { closeSync, fchownSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+import { closeSync, fchownSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { requireAccess } from '../files/access.ts';
@@ -75,6 +75,7 @@ class TokenFileChange {
   readonly #path: string;
   readonly #newPath: string;
   readonly #file: number;
+  #isStored = false;
 
   constructor(path: string) {
     requireFolderOf(path, 'tokens file');
@@ -98,19 +99,14 @@ class TokenFileChange {
   }
 
   store(): void {
-    if (!this.#isOurs()) throw new Error(`${this.#newPath} was removed: the tokens file is unchanged. Try again.`);
     renameSync(this.#newPath, this.#path);
+    this.#isStored = true;
     syncFolder(dirname(this.#path));
   }
 
   end(): void {
-    if (this.#isOurs()) rmSync(this.#newPath);
+    if (!this.#isStored) rmSync(this.#newPath, { force: true });
     closeSync(this.#file);
-  }
-
-  /** The new file may have been removed by hand, and another command may then have created its own. */
-  #isOurs(): boolean {
-    return lstatSync(this.#newPath, { throwIfNoEntry: false })?.ino === fstatSync(this.#file).ino;
   }
 }
 

@@ -28,12 +28,10 @@ export function readTokenFile(path: string): TokenRecord[] {
     const stats = statSync(path);
     // If the path names a pipe, opening it would block until another process opens the pipe for writing.
     if (!stats.isFile()) throw new Error('it is not a file');
-    // A change replaces the file by renaming a new one, which the file under another name would not notice.
-    if (stats.nlink === 0 || isMountPoint(path)) {
-      throw new Error('it is mounted without its folder, so revoked tokens could stay valid: mount the folder');
-    }
-    if (stats.nlink > 1) {
-      throw new Error('it has another name (a hard link), so revoked tokens could stay valid: remove that name');
+    // A change replaces the file by renaming a new one, which is not visible under another name.
+    if (stats.nlink !== 1 || isMountPoint(path)) {
+      const place = 'it has another hard link (remove the link) or is mounted without its folder (mount the folder)';
+      throw new Error(`${place}, so revoked tokens could stay valid`);
     }
     return parseRecords(readFileSync(path, 'utf8'));
   } catch (cause) {

@@ -31,7 +31,6 @@ const misuses: [args: string, keyword: string][] = [
   ['serve --cors-origin app.example.com', '--cors-origin'],
   ['copy', '--from must be sqlite:FILE'],
   ['copy --from sqlite:a.db', '--to must be sqlite:FILE'],
-  ['copy --from postgres://ada:sesame@localhost/plants --to postgres://ada:sesame@localhost/plants', 'same storage'],
   ['copy --from memory --to sqlite:a.db', '--from'],
   ['export plants.ndjson', "'plants.ndjson'"],
   ['import --storage memory', 'sqlite:FILE'],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
 import { chown, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -48,21 +47,6 @@ describe('issueToken', () => {
     await Promise.all(paths.map((name) => runSuccessfully(process.execPath, evalArgs(script, [name]))));
     assert.equal(new Set(readTokenFile(path).map(({ sha256 }) => sha256)).size, 21);
     assert.ok((await lstat(`${path}-link`)).isSymbolicLink());
-  });
-
-  it('leaves the new file of another command alone if its own was removed', async (t) => {
-    const path = await newPath(t);
-    const { record } = await issueToken(path, { user: 'ada' });
-    const { parse } = JSON;
-    t.mock.method(JSON, 'parse', (text: string) => {
-      rmSync(`${path}.new`);
-      writeFileSync(`${path}.new`, 'half');
-      return parse(text) as unknown;
-    });
-    await assert.rejects(issueToken(path, { user: 'eve' }), /tokens\.json\.new was removed/);
-    t.mock.restoreAll();
-    assert.deepEqual(readTokenFile(path), [record]);
-    assert.equal(await readFile(`${path}.new`, 'utf8'), 'half');
   });
 
   it('fails with a remedy if the new file exists, because a process was killed, and changes nothing', async (t) => {

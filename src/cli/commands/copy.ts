@@ -1,9 +1,10 @@
+import { identifyFile, isSameFile } from '../../storage/sqlite/file.ts';
 import { addPlants } from '../../transfer/add-plants.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { interruptible, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 import { runAsOwner } from '../run-as-owner.ts';
-import { filesOf, isSameStorage, parseStorage, withSource, withTarget } from '../storage.ts';
+import { filesOf, parseStorage, withSource, withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store copy --from STORAGE --to STORAGE
 
@@ -23,7 +24,10 @@ export async function run(args: string[]): Promise<number> {
   const from = parseStorage({ text: values.from ?? '', source: '--from' }, ['sqlite', 'postgres']);
   const to = parseStorage({ text: values.to ?? '', source: '--to' }, ['sqlite', 'postgres']);
   runAsOwner(...filesOf(from, to));
-  if (isSameStorage(from, to)) throw new UsageError('--from and --to must not be the same storage.');
+  const [file, ...others] = filesOf(from, to).map(identifyFile);
+  if (file !== undefined && others.some((other) => isSameFile(file, other))) {
+    throw new UsageError('--from and --to must not be the same file.');
+  }
   return interruptible((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {

@@ -32,7 +32,7 @@ describe('plant-store copy', () => {
     for (const to of ['a.db', './a.db?commitThread=true', 'b.db']) {
       const { code, stderr } = await callCommand(['copy', '--from', 'sqlite:a.db', '--to', `sqlite:${to}`], { cwd });
       assert.equal(code, 2);
-      assert.match(stderr, /same storage/);
+      assert.match(stderr, /same file/);
     }
   });
 

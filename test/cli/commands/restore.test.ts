@@ -22,7 +22,6 @@ describe('plant-store restore', () => {
   });
 
   for (const names of [
-    ['plants.db'],
     ['plants.db', 'plants.db-wal', 'plants.db-shm'],
     ['plants.db-wal'],
     ['plants.db-shm'],
