@@ -56,12 +56,11 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
   it('responds while eight clients with kept-alive connections send two requests a second', async (t) => {
     const { adminUrl } = await start(t, ['--storage', 'memory']);
     const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-    const send = (agent: Agent): void => {
-      httpGet(`${adminUrl}/live`, { agent }, (response) => response.resume()).on('error', () => undefined);
-    };
+    let sent = 0;
     const sending = setInterval(() => {
-      for (const agent of agents) send(agent);
-    }, 500);
+      const agent = agents[sent++ % agents.length];
+      httpGet(`${adminUrl}/live`, { agent }, (response) => response.resume()).on('error', () => undefined);
+    }, 500 / agents.length);
     t.after(() => {
       clearInterval(sending);
       for (const agent of agents) agent.destroy();
