@@ -22,7 +22,7 @@ const { values } = parseArgs({ options: { only: { type: 'string', default: '.' }
 /** What docs/http-api.md says about memory. */
 const heapMiB = 512;
 const [bodyKiB, pageKiB] = [64, 256];
-const [maxConnections, connectionKiB] = [10_000, 32];
+const [maxConnections, connectionKiB] = [10_000, 40];
 const garbageMiB = 128;
 
 const attackMs = 10_000;

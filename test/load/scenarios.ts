@@ -24,8 +24,8 @@ const get = (target: string): string => `${head('GET', target)}\r\n`;
 const post = (length: number, body: string): string =>
   `${head('POST', '/plants')}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 
-/** 15 KiB of fields, and part of a body. */
-const largeRefused = `POST /plants HTTP/1.1\r\nHost: x\r\n${`X-Field: ${'x'.repeat(110)}\r\n`.repeat(126)}`;
+/** A header of 15 KiB without its end. */
+const largeHeader = `POST /plants HTTP/1.1\r\nHost: x\r\n${`X-Field: ${'x'.repeat(110)}\r\n`.repeat(126)}`;
 
 /** A page of 327,000 characters that no other client requests, so that it is not cached. */
 const longPage = get('/plants?limit=5&after=-NUMBER');
@@ -34,7 +34,11 @@ export const scenarios: readonly Scenario[] = [
   { name: '9400 idle connections', attack: { connections: 9400, text: '' } },
   {
     name: '9400 connections without a token that send a large header and part of a body',
-    attack: { connections: 9400, text: `${largeRefused}Content-Length: 100\r\n\r\n{` },
+    attack: { connections: 9400, text: `${largeHeader}Content-Length: 100\r\n\r\n{` },
+  },
+  {
+    name: '9400 connections that send a large header without its end',
+    attack: { connections: 9400, text: largeHeader },
   },
   { name: '10,500 stalled bodies', attack: { connections: 10_500, text: post(100, '{'), tokens: ada }, permits: 500 },
   {

@@ -69,7 +69,7 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
   } catch (error) {
     // The request or the response lacks something that every request or response of node:http has.
     printError(error, { requestId: '', method: message.method ?? '', path: '' });
-    response.destroy();
+    (response as Partial<ServerResponse>).destroy?.();
   }
 }
 

@@ -33,12 +33,9 @@ const serverProperties = {
   httpAllowHalfOpen: true,
 };
 
-type ListenerMethod =
-  'on' | 'once' | 'off' | 'addListener' | 'removeListener' | 'prependListener' | 'prependOnceListener';
-
 /** A node:http server that emits `connectionEvicted` for each connection that it has closed to make room. */
 export type PlantServer = Record<
-  ListenerMethod,
+  'on' | 'once' | 'off' | 'addListener' | 'removeListener' | 'prependListener' | 'prependOnceListener',
   (event: 'connectionEvicted', listener: (socket: Socket) => void) => PlantServer
 > &
   Server;

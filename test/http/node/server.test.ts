@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { createPlantServer } from '../../../src/http.ts';
 import { connectionLimit } from '../../../src/http/node/connections.ts';
@@ -20,5 +21,24 @@ describe('limits of a server', () => {
         new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? +\\| \`server\\.${property}\``, 'm').exec(page) ?? [];
       assert.equal(server[property], Number(given.replace(',', '')) * (unit === undefined ? 1 : 1000), property);
     }
+  });
+});
+
+describe('PlantServer', () => {
+  it('has the type of the socket of connectionEvicted in every method for listeners', async () => {
+    await using store = new PlantStore({ storage: new MemoryStorage() });
+    const server = createPlantServer(store, { authenticate: () => null });
+    const evicted: boolean[] = [];
+    const listener = (socket: Socket): unknown => evicted.push(socket.destroyed);
+    server
+      .on('connectionEvicted', (socket) => evicted.push(socket.destroyed))
+      .prependListener('connectionEvicted', (socket) => evicted.push(socket.destroyed))
+      .prependOnceListener('connectionEvicted', (socket) => evicted.push(socket.destroyed))
+      .addListener('connectionEvicted', listener)
+      .removeListener('connectionEvicted', listener)
+      .once('connectionEvicted', listener)
+      .off('connectionEvicted', listener);
+    server.emit('connectionEvicted', new Socket());
+    assert.deepEqual(evicted, [false, false, false]);
   });
 });
