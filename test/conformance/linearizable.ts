@@ -22,7 +22,7 @@ export type Verdict = 'linearizable' | 'not linearizable' | 'undecided';
 export const user = 'ada';
 
 /** Performs an operation. Returns whether its outcome is possible. */
-export function perform(store: ReferenceStore, { request, outcome }: Operation): boolean {
+function perform(store: ReferenceStore, { request, outcome }: Operation): boolean {
   const possible = request === 'list' ? store.list(user).map(({ name }) => name) : store.apply(request);
   return outcome === undefined || isDeepStrictEqual(outcome, possible);
 }

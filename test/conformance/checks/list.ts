@@ -1,16 +1,7 @@
 import { maxInt64 } from '../../../src/core/model/int64.ts';
 import type { Client, NewPlant } from '../client.ts';
 import type { Exchange } from '../exchange.ts';
-import {
-  createAt,
-  createPlant,
-  expect,
-  expectError,
-  expectJson,
-  expectList,
-  expectMine,
-  expectPlants,
-} from '../expect.ts';
+import { createAt, createPlant, expect, expectError, expectList, expectMine, expectPlants } from '../expect.ts';
 import { expectStatus, headerOf, inTurn, mustCreate, namesOf } from '../expect.ts';
 import type { Check, Checks } from '../expect.ts';
 
@@ -74,19 +65,15 @@ function expectNoNext(c: Client, page: Exchange): void {
 }
 
 export const listChecks: Checks = {
-  'list-200 MUST respond to GET /plants with 200 and a JSON array': async ({ a }) => {
-    const listed = await expectStatus(a.list(), 200);
-    expect(Array.isArray(expectJson(listed)), listed, 'a JSON array');
-  },
   'header-no-store SHOULD send Cache-Control: no-store, because plants are private [RFC 9111 §5.2.2.5]': async (c) => {
     await createPlant(c);
     const sent = await c.a.list();
     expect(/\bno-store\b/i.test(headerOf(sent, 'cache-control')), sent, 'Cache-Control: no-store');
   },
-  'list-shape MUST list plants with their name and tag only': async (c, plant) => {
+  'list-200 MUST respond to GET /plants with 200 and a JSON array of names and tags only': async (c, plant) => {
     const plants = [{ ...plant, tag: 'indoor' }, c.newPlant()];
     await mustCreate(c.a, ...plants);
-    await expectPlants(c.a.list(`after=${plant.id - 1n}&limit=2`), plants);
+    await expectPlants(expectStatus(c.a.list(`after=${plant.id - 1n}&limit=2`), 200), plants);
   },
   'list-order MUST list plants in ascending order of id, compared as numbers': async (c, { id }) => {
     // As text, -1 would come before -2.
@@ -127,14 +114,11 @@ export const listChecks: Checks = {
   },
   'after-invalid MUST respond with 400 to an after that is not one int64': ({ a }) =>
     inTurn(invalidAfters, (after) => expectError(a.list(`after=${after}`), 400)),
-  'link-absent MUST send no Link without a limit, with the largest limit, or with limit 0': withRow(2, (c) =>
-    inTurn(['', 'limit=2147483647', 'limit=0'], async (query) => {
+  'link-absent MUST send no Link without a limit, with limit 0, or with a last page that is full': async (c) => {
+    await createAt(c, maxInt64);
+    for (const query of ['', 'limit=2147483647', 'limit=0', `after=${maxInt64 - 1n}&limit=1`]) {
       expectNoNext(c, await expectStatus(c.a.list(query), 200));
-    }),
-  ),
-  'link-last-page MUST send no Link with the last page, even if it is full': async (c) => {
-    const last = await createAt(c, maxInt64);
-    expectNoNext(c, await expectPlants(c.a.list(`after=${maxInt64 - 1n}&limit=1`), last));
+    }
   },
   'link-next MUST link to the next page, so that all pages list each plant once and in order [RFC 8288]': async (c) => {
     const id = c.newLargeId();
