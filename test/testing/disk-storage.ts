@@ -53,7 +53,7 @@ export class DiskStorage implements Required<StorageAdapter> {
     let last: OwnedPlant | undefined;
     for (;;) {
       this.refuseIfClosed();
-      const rest = this.#disk.plants.scan().filter((owned) => last === undefined || compare(owned, last) > 0);
+      const rest = this.#disk.plants.scan().filter((owned) => last === undefined || isAfter(owned, last));
       const page = rest.slice(0, countInPage(rest.map(({ plant }) => plant)));
       if (page.length === 0) return;
       last = page.at(-1);
@@ -75,7 +75,6 @@ export class DiskStorage implements Required<StorageAdapter> {
   }
 }
 
-function compare(a: OwnedPlant, b: OwnedPlant): number {
-  if (a.user !== b.user) return a.user < b.user ? -1 : 1;
-  return a.plant.id < b.plant.id ? -1 : Number(a.plant.id > b.plant.id);
+function isAfter(a: OwnedPlant, b: OwnedPlant): boolean {
+  return a.user === b.user ? a.plant.id > b.plant.id : a.user > b.user;
 }

@@ -4,25 +4,49 @@ import { idOf } from '../../src/core/storage-adapter.ts';
 import { PlantStoreError } from '../../src/index.ts';
 import type { Plant, Write } from '../../src/index.ts';
 import { ReferenceStore } from '../../src/testing/reference-store.ts';
-import { changesCommit, tests } from './faults.ts';
-import type { Faults } from './faults.ts';
+import { changesCommit, changesFailure, changesOutcomes } from './changes.ts';
+import type { Faults } from './changes.ts';
+import type { Disk, DiskStorage } from './disk-storage.ts';
 
 const byId = (a: Write, b: Write): number => (idOf(a) < idOf(b) ? -1 : 1);
 const copyOf = (plants: ReferenceStore): ReferenceStore => new ReferenceStore(plants.scan());
 
+async function applyInSteps(disk: Disk, writes: readonly Write[], pause: () => Promise<unknown>): Promise<boolean[]> {
+  const outcomes: boolean[] = [];
+  for (const write of writes) {
+    outcomes.push(...disk.apply([write]));
+    await pause();
+  }
+  return outcomes;
+}
+
+const rejectsClosed = (error: Error) => (real: DiskStorage) => ({
+  commit: (writes: readonly Write[]) => real.commit(writes).catch(() => Promise.reject(error)),
+});
+
 export const faultsOfCommits: Faults = {
-  'sorts its argument': [tests.batch, changesCommit((writes, real) => real.commit((writes as Write[]).sort(byId)))],
-  'empties its argument': [tests.batch, changesCommit((writes, real) => real.commit((writes as Write[]).splice(0)))],
-  'changes plants that it is given': [
-    tests.texts,
-    changesCommit((writes, real) => {
+  'a batch may contain': {
+    'sorts its argument': changesCommit((writes, real) => real.commit((writes as Write[]).sort(byId))),
+    'empties its argument': changesCommit((writes, real) => real.commit((writes as Write[]).splice(0))),
+    'returns numbers': changesOutcomes((outcomes) => outcomes.map(Number)),
+    'returns nothing': changesOutcomes(() => undefined),
+    'returns too few outcomes': changesOutcomes((outcomes) => outcomes.slice(0, 999)),
+    'rejects more than 500 writes': changesCommit((writes, real) =>
+      writes.length > 500 ? Promise.reject(new Error('many')) : real.commit(writes),
+    ),
+    'returns before the writes are visible': changesCommit((writes, real) => {
+      void sleep(5).then(() => real.commit(writes).catch(() => undefined));
+      return writes.map(() => true);
+    }),
+  },
+  'names and tags': {
+    'changes plants that it is given': changesCommit((writes, real) => {
       for (const write of writes) if (write.kind === 'create') (write.plant as Plant).tag ??= '';
       return real.commit(writes);
     }),
-  ],
-  'keeps plants that it is given': [
-    tests.arguments,
-    changesCommit(async (writes, real, disk) => {
+  },
+  'a plant does not change': {
+    'keeps plants that it is given': changesCommit(async (writes, real, disk) => {
       const outcomes = await real.commit(writes);
       for (const write of writes) {
         disk.plants.delete(write.user, idOf(write));
@@ -30,139 +54,66 @@ export const faultsOfCommits: Faults = {
       }
       return outcomes;
     }),
-  ],
-  'returns outcomes in another order': [
-    tests.random,
-    changesCommit((writes, real) => real.commit(writes.toSorted(byId))),
-  ],
-  'returns only true': [
-    tests.random,
-    changesCommit(async (writes, real) => (await real.commit(writes)).map(() => true)),
-  ],
-  'returns numbers': [tests.batch, changesCommit(async (writes, real) => (await real.commit(writes)).map(Number))],
-  'returns nothing': [tests.batch, changesCommit((writes, real) => real.commit(writes).then(() => undefined))],
-  'returns too few outcomes': [
-    tests.batch,
-    changesCommit(async (writes, real) => (await real.commit(writes)).slice(0, 999)),
-  ],
-  'overwrites plants': [
-    tests.random,
-    changesCommit((writes, real, disk) => {
+  },
+  'ids are exact': {
+    'requires ids that are unique among all users': changesCommit(async (writes, real, disk) => {
+      const taken = new Set(disk.plants.scan().map(({ plant }) => plant.id));
+      const isNew = (write: Write): boolean => write.kind === 'delete' || taken.size < taken.add(idOf(write)).size;
+      const outcomes = await real.commit(writes.filter(isNew));
+      return writes.map((_, n) => outcomes[n] ?? false);
+    }),
+  },
+  'random calls': {
+    'returns outcomes in another order': changesCommit((writes, real) => real.commit(writes.toSorted(byId))),
+    'returns only true': changesOutcomes((outcomes) => outcomes.map(() => true)),
+    'overwrites plants': changesCommit((writes, real, disk) => {
       for (const write of writes) if (write.kind === 'create') disk.plants.delete(write.user, idOf(write));
       return real.commit(writes);
     }),
-  ],
-  'deletes the plants of all users': [
-    tests.random,
-    changesCommit((writes, real, disk) => {
-      const deletes = writes.filter(({ kind }) => kind === 'delete');
-      for (const { user } of deletes.length > 0 ? disk.plants.scan() : []) {
-        for (const write of deletes) if (user !== write.user) disk.plants.delete(user, idOf(write));
+    'deletes the plants of all users': changesCommit((writes, real, disk) => {
+      for (const write of writes.filter(({ kind }) => kind === 'delete')) {
+        for (const { user } of disk.plants.scan()) if (user !== write.user) disk.plants.delete(user, idOf(write));
       }
       return real.commit(writes);
     }),
-  ],
-  'requires ids that are unique among all users': [
-    tests.ids,
-    changesCommit(async (writes, real, disk) => {
-      const taken = new Set(disk.plants.scan().map(({ plant }) => plant.id));
-      const isNew = (write: Write): boolean => write.kind === 'delete' || taken.size < taken.add(idOf(write)).size;
-      return real.commit(writes.filter(isNew)).then((outcomes) => writes.map((_, n) => outcomes[n] ?? false));
-    }),
-  ],
-  'rejects an empty batch': [
-    tests.random,
-    changesCommit((writes, real) => (writes.length === 0 ? Promise.reject(new Error('empty')) : real.commit(writes))),
-  ],
-  'rejects more than 500 writes': [
-    tests.batch,
-    changesCommit((writes, real) => (writes.length > 500 ? Promise.reject(new Error('many')) : real.commit(writes))),
-  ],
-  'applies writes before a failure': [
-    tests.random,
-    changesCommit(async (writes, real, disk) => {
-      real.refuseIfClosed();
-      return disk.apply(writes);
-    }),
-  ],
-  'restores plants after a failure': [
-    tests.during,
-    changesCommit(async (writes, real, disk) => {
-      real.refuseIfClosed();
+    'rejects an empty batch': changesCommit((writes, real) =>
+      writes.length === 0 ? Promise.reject(new Error('empty')) : real.commit(writes),
+    ),
+    'applies writes before a failure': changesCommit((writes, _, disk) => disk.apply(writes)),
+    'applies a batch and rejects': changesFailure((disk, writes) => writes.map((write) => disk.plants.apply(write))),
+    'hides failures': changesCommit((writes, real) => real.commit(writes).catch(() => writes.map(() => true))),
+    'fails forever after a failure': (real, disk) => {
+      let failure: Promise<never> | undefined;
+      return changesCommit(
+        (writes) =>
+          failure ?? real.commit(writes).catch((error: unknown) => (failure = Promise.reject(error as Error))),
+      )(real, disk);
+    },
+  },
+  'lists during a commit': {
+    'restores plants after a failure': changesCommit((writes, _, disk) => {
       const former = copyOf(disk.plants);
-      try {
-        const outcomes: boolean[] = [];
-        for (const write of writes) {
-          outcomes.push(...disk.apply([write]));
-          await Promise.resolve();
-        }
-        return outcomes;
-      } catch (error) {
+      return applyInSteps(disk, writes, () => Promise.resolve()).catch((error: unknown) => {
         disk.plants = former;
         throw error;
-      }
+      });
     }),
-  ],
-  'shows writes of a commit that fails later': [
-    tests.failing,
-    changesCommit(async (writes, real, disk) => {
+  },
+  'a commit that fails': {
+    'shows writes of a commit that fails later': changesCommit(async (writes, real, disk) => {
       if (!writes.some((write) => disk.isFaulty(write))) return real.commit(writes);
       const former = copyOf(disk.plants);
-      for (const write of writes) if (!disk.isFaulty(write)) disk.plants.apply(write);
+      disk.apply(writes.filter((write) => !disk.isFaulty(write)));
       await setImmediate();
       disk.plants = former;
       throw new Error('The disk failed.');
     }),
-  ],
-  'applies a rejected batch 100 ms later': [
-    tests.failing,
-    changesCommit(async (writes, real, disk) => {
-      return real.commit(writes).catch(async (error: unknown) => {
-        void sleep(100).then(() => disk.plants.apply(writes[0] ?? assert.fail()));
-        throw error;
-      });
-    }),
-  ],
-  'applies a batch and rejects': [
-    tests.random,
-    changesCommit(async (writes, real, disk) => {
-      return real.commit(writes).catch((error: unknown) => {
-        for (const write of writes) disk.plants.apply(write);
-        throw error;
-      });
-    }),
-  ],
-  'hides failures': [
-    tests.random,
-    changesCommit(async (writes, real) => {
-      real.refuseIfClosed();
-      return real.commit(writes).catch(() => writes.map(() => true));
-    }),
-  ],
-  'fails forever after a failure': [
-    tests.random,
-    (real) => {
-      let failure: Promise<never> | undefined;
-      return {
-        commit: async (writes: readonly Write[]) => {
-          real.refuseIfClosed();
-          return failure ?? real.commit(writes).catch((error: unknown) => (failure = Promise.reject(error as Error)));
-        },
-      };
-    },
-  ],
-  'returns before the writes are visible': [
-    tests.batch,
-    changesCommit(async (writes, real) => {
-      real.refuseIfClosed();
-      void sleep(5).then(() => real.commit(writes).catch(() => undefined));
-      return writes.map(() => true);
-    }),
-  ],
-  'overwrites concurrent commits': [
-    tests.shared,
-    changesCommit(async (writes, real, disk) => {
-      real.refuseIfClosed();
+    'applies a rejected batch 100 ms later': changesFailure(
+      (disk, writes) => void sleep(100).then(() => disk.plants.apply(writes[0] ?? assert.fail())),
+    ),
+  },
+  'adapters at one location': {
+    'overwrites concurrent commits': changesCommit(async (writes, _, disk) => {
       const plants = copyOf(disk.plants);
       const outcomes = writes.map((write) => plants.apply(write));
       await setImmediate();
@@ -170,48 +121,29 @@ export const faultsOfCommits: Faults = {
       disk.commits++;
       return outcomes;
     }),
-  ],
-  'drops a commit in flight when it is closed': [
-    tests.closing,
-    changesCommit(async (writes, real) => {
-      real.refuseIfClosed();
+  },
+  'close may be called': {
+    'drops a commit in flight when it is closed': changesCommit(async (writes, real) => {
       await setImmediate();
       return real.isClosed ? writes.map(() => true) : real.commit(writes);
     }),
-  ],
-  'loses half a batch in a crash': [
-    tests.crash,
-    changesCommit(async (writes, real, disk) => {
-      if (writes.length < 1000 || writes[0]?.kind === 'create') return real.commit(writes);
-      const outcomes: boolean[] = [];
-      for (const write of writes) {
-        outcomes.push(...disk.apply([write]));
-        await setImmediate();
-      }
-      return outcomes;
-    }),
-  ],
-  'throws instead of rejecting': [
-    tests.closed,
-    changesCommit((writes, real) => {
-      real.refuseIfClosed();
-      return real.commit(writes);
-    }),
-  ],
-  'commits after close': [
-    tests.closed,
-    changesCommit(async (writes, real, disk) => (real.isClosed ? disk.apply(writes) : real.commit(writes))),
-  ],
-  'rejects with another code after close': [
-    tests.closed,
-    changesCommit((writes, real) =>
-      real.commit(writes).catch(() => Promise.reject(new PlantStoreError('storage_unavailable'))),
+  },
+  'a crash during': {
+    'loses half a batch in a crash': changesCommit((writes, real, disk) =>
+      writes.length < 1000 || writes[0]?.kind === 'create'
+        ? real.commit(writes)
+        : applyInSteps(disk, writes, () => setImmediate()),
     ),
-  ],
-  'rejects with a plain error with code closed': [
-    tests.closed,
-    changesCommit((writes, real) =>
-      real.commit(writes).catch(() => Promise.reject(Object.assign(new Error('closed'), { code: 'closed' }))),
-    ),
-  ],
+  },
+  'calls after close': {
+    'throws instead of rejecting': (real) => ({
+      commit: (writes: readonly Write[]) => {
+        real.refuseIfClosed();
+        return real.commit(writes);
+      },
+    }),
+    'commits after close': (_, disk) => ({ commit: async (writes: readonly Write[]) => disk.apply(writes) }),
+    'rejects with another code after close': rejectsClosed(new PlantStoreError('storage_unavailable')),
+    'rejects with a plain error with code closed': rejectsClosed(Object.assign(new Error('no'), { code: 'closed' })),
+  },
 };

@@ -1,14 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { maxInt64 } from '../../src/core/model/int64.ts';
 import type { ListRange, OwnedPlant, Plant, PlantPage, Write } from '../../src/index.ts';
-import { changesPages, changesPlants, changesScan, changesTexts, changesUsers, tests } from './faults.ts';
-import type { Change, Faults } from './faults.ts';
+import { changesPages, changesPlants, changesRange, changesScan, changesTexts, changesUsers } from './changes.ts';
+import type { Change, Faults } from './changes.ts';
+import type { Disk, DiskStorage } from './disk-storage.ts';
 
 const byText = (a: Plant, b: Plant): number => (String(a.id) < String(b.id) ? -1 : 1);
-
-const changesRange =
-  (change: (range: ListRange) => ListRange): Change =>
-  (real) => ({ list: (user: string, range: ListRange) => real.list(user, change(range)) });
 
 const listsPlantsOf =
   (isOwner: (owner: string, user: string) => boolean): Change =>
@@ -21,38 +18,22 @@ const listsPlantsOf =
   });
 
 export const faultsOfLists: Faults = {
-  'starts at after': [
-    tests.random,
-    changesRange(({ after, limit }) => ({ after: after === undefined ? after : after - 1n, limit })),
-  ],
-  'starts at 0': [tests.random, changesRange(({ after = -1n, limit }) => ({ after, limit }))],
-  'cannot list after the largest id': [
-    tests.random,
-    changesRange(({ after, limit }) => ({ after: after === maxInt64 ? undefined : after, limit })),
-  ],
-  'returns one plant too many': [tests.random, changesRange(({ after, limit }) => ({ after, limit: limit + 1 }))],
-  'guesses hasMore': [
-    tests.random,
-    changesPages((page, limit) => ({ ...page, hasMore: page.plants.length === limit })),
-  ],
-  'returns at most 100 plants': [
-    tests.batch,
-    changesPages(({ plants }) => ({ plants: plants.slice(0, 100), hasMore: false })),
-  ],
-  'returns a number as hasMore': [tests.batch, changesPages((page) => ({ ...page, hasMore: Number(page.hasMore) }))],
-  'returns no page': [tests.batch, changesPages(() => undefined)],
-  'returns an empty page before others': [
-    tests.random,
-    changesPages((page, _, after) => (after === 1n ? { plants: [], hasMore: true } : page)),
-  ],
-  'repeats the first page': [tests.batch, changesRange(({ limit }) => ({ after: undefined, limit }))],
-  'has pages without an end': [tests.long, listsPlantsOf((owner, user) => owner === user)],
-  'returns the same page again': [
-    tests.random,
-    (real) => {
+  'random calls': {
+    'starts at after': changesRange((after, limit) => ({ after: after === undefined ? after : after - 1n, limit })),
+    'starts at 0': changesRange((after = -1n, limit) => ({ after, limit })),
+    'cannot list after the largest id': changesRange((after, limit) => ({
+      after: after === maxInt64 ? undefined : after,
+      limit,
+    })),
+    'returns one plant too many': changesRange((after, limit) => ({ after, limit: limit + 1 })),
+    'guesses hasMore': changesPages(({ plants }, limit) => ({ plants, hasMore: plants.length === limit })),
+    'returns an empty page before others': changesPages((page, _, after) =>
+      after === 1n ? { plants: [], hasMore: true } : page,
+    ),
+    'returns the same page again': (real) => {
       const pages = new Map<string, Promise<PlantPage>>();
       return {
-        commit: (writes: Parameters<typeof real.commit>[0]) => {
+        commit: (writes: readonly Write[]) => {
           pages.clear();
           return real.commit(writes);
         },
@@ -64,166 +45,135 @@ export const faultsOfLists: Faults = {
         },
       };
     },
-  ],
-  'sorts ids as text': [tests.ids, changesPages(({ plants, hasMore }) => ({ plants: plants.sort(byText), hasMore }))],
-  'rounds ids': [tests.ids, changesPlants((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }))],
-  'returns ids as numbers': [tests.batch, changesPlants((plant) => ({ ...plant, id: Number(plant.id) }))],
-  'returns null as the tag': [tests.texts, changesPlants((plant) => ({ ...plant, tag: plant.tag ?? null }))],
-  'loses empty tags': [tests.texts, changesPlants(({ tag, ...plant }) => (tag ? { ...plant, tag } : plant))],
-  'returns rows without a prototype': [
-    tests.batch,
-    changesPlants((plant) => Object.assign(Object.create(null) as object, plant)),
-  ],
-  'returns more fields': [tests.batch, changesPlants((plant) => ({ ...plant, user: 'ada' }))],
-  'returns one constant page': [
-    tests.random,
-    (real) => {
-      const empty = Object.freeze([{ id: 0n, name: '' }]);
-      return { list: async () => ({ plants: real.isClosed ? [] : empty, hasMore: false }) };
+    'returns one constant page': (real) => {
+      const constant = Object.freeze([{ id: 0n, name: '' }]);
+      return { list: async () => ({ plants: real.isClosed ? [] : constant, hasMore: false }) };
     },
-  ],
-  'trims names': [tests.texts, changesTexts((text) => text.trim())],
-  'cuts names after 255 characters': [tests.texts, changesTexts((text) => text.slice(0, 255))],
-  'normalizes names': [tests.texts, changesTexts((text) => text.normalize('NFC'))],
-  'replaces line endings': [tests.texts, changesTexts((text) => text.replaceAll(/\r\n?/g, '\n'))],
-  'drops a byte order mark': [tests.texts, changesTexts((text) => new TextDecoder().decode(Buffer.from(text)))],
-  'lists the plants of users with the same prefix': [
-    tests.users,
-    listsPlantsOf((owner, user) => owner.startsWith(user)),
-  ],
-  'finds inherited properties instead of users': [
-    tests.users,
-    (real) => ({
-      list: async (user: string, range: ListRange) => {
-        const page = await real.list(user, range);
-        return user in {} ? { plants: [], hasMore: false } : page;
-      },
+  },
+  'a batch may contain': {
+    'returns at most 100 plants': changesPages(({ plants }) => ({ plants: plants.slice(0, 100), hasMore: false })),
+    'returns a number as hasMore': changesPages(({ plants, hasMore }) => ({ plants, hasMore: Number(hasMore) })),
+    'returns no page': changesPages(() => undefined),
+    'repeats the first page': changesRange((_, limit) => ({ after: undefined, limit })),
+    'returns ids as numbers': changesPlants((plant) => ({ ...plant, id: Number(plant.id) })),
+    'returns rows without a prototype': changesPlants((plant) => Object.assign(Object.create(null) as object, plant)),
+    'returns more fields': changesPlants((plant) => ({ ...plant, user: 'ada' })),
+  },
+  'plants with names': {
+    'has pages without an end': listsPlantsOf((owner, user) => owner === user),
+  },
+  'ids are exact': {
+    'sorts ids as text': changesPages(({ plants, hasMore }) => ({ plants: plants.toSorted(byText), hasMore })),
+    'rounds ids': changesPlants((plant) => ({ ...plant, id: BigInt(Number(plant.id)) })),
+  },
+  'names and tags': {
+    'returns null as the tag': changesPlants((plant) => ({ ...plant, tag: plant.tag ?? null })),
+    'loses empty tags': changesPlants(({ tag, ...plant }) => (tag ? { ...plant, tag } : plant)),
+    'trims names': changesTexts((text) => text.trim()),
+    'cuts names after 255 characters': changesTexts((text) => text.slice(0, 255)),
+    'normalizes names': changesTexts((text) => text.normalize('NFC')),
+    'replaces line endings': changesTexts((text) => text.replaceAll(/\r\n?/g, '\n')),
+    'drops a byte order mark': changesTexts((text) => new TextDecoder().decode(Buffer.from(text))),
+  },
+  'users of up to': {
+    'lists the plants of users with the same prefix': listsPlantsOf((owner, user) => owner.startsWith(user)),
+    'finds inherited properties instead of users': (real) => ({
+      list: async (user: string, range: ListRange) =>
+        user in {} ? { plants: [], hasMore: false } : real.list(user, range),
     }),
-  ],
-  'ignores case in users': [tests.users, changesUsers((user) => user.toLowerCase())],
-  'trims users': [tests.users, changesUsers((user) => user.trim() || user)],
-  'normalizes users': [tests.users, changesUsers((user) => user.normalize('NFC'))],
-  'cuts users after 254 characters': [tests.users, changesUsers((user) => user.slice(0, 254))],
-  ...Object.fromEntries(
-    ['\u001f', '\r', '\u2029', ':', '/'].map((character) => [
-      `replaces the character ${character.charCodeAt(0).toString(16)} in users`,
-      [tests.users, changesUsers((user) => user.replaceAll(character, ' '))],
-    ]),
-  ),
-  'reads a page in several steps': [
-    tests.during,
-    (real) => ({
-      list: async (user: string, range: ListRange) => {
-        const { plants } = await real.list(user, { ...range, limit: Math.ceil(range.limit / 4) });
+    'ignores case in users': changesUsers((user) => user.toLowerCase()),
+    'trims users': changesUsers((user) => user.trim() || user),
+    'normalizes users': changesUsers((user) => user.normalize('NFC')),
+    'cuts users after 254 characters': changesUsers((user) => user.slice(0, 254)),
+    'replaces the character 1f in users': changesUsers((user) => user.replaceAll('\u001f', ' ')),
+    'replaces the character d in users': changesUsers((user) => user.replaceAll('\r', ' ')),
+    'replaces the character 2029 in users': changesUsers((user) => user.replaceAll('\u2029', ' ')),
+    'replaces the character 3a in users': changesUsers((user) => user.replaceAll(':', ' ')),
+    'replaces the character 2f in users': changesUsers((user) => user.replaceAll('/', ' ')),
+  },
+  'lists during a commit': {
+    'reads a page in several steps': (real) => ({
+      list: async (user: string, { after, limit }: ListRange) => {
+        const { plants } = await real.list(user, { after, limit: Math.ceil(limit / 4) });
         await setImmediate();
-        const rest = await real.list(user, { after: plants.at(-1)?.id, limit: range.limit });
-        return { plants: [...plants, ...rest.plants].slice(0, range.limit), hasMore: rest.hasMore };
+        const rest = await real.list(user, { after: plants.at(-1)?.id, limit });
+        return { plants: [...plants, ...rest.plants].slice(0, limit), hasMore: rest.hasMore };
       },
     }),
-  ],
+  },
 };
 
-async function* readByOffset(pageAt: (offset: number) => OwnedPlant[]): AsyncGenerator<OwnedPlant[]> {
+async function* pageByOffset(_: DiskStorage, disk: Disk): AsyncGenerator<OwnedPlant[]> {
   for (let offset = 0; ; offset += 1000) {
-    const page = pageAt(offset);
+    const page = disk.plants.scan().slice(offset, offset + 1000);
     if (page.length === 0) return;
     yield structuredClone(page);
   }
 }
 
 export const faultsOfScans: Faults = {
-  'repeats its pages forever': [
-    tests.scan,
-    changesScan(async function* (real) {
+  'scan returns': {
+    'repeats its pages forever': changesScan(async function* (real) {
       for (;;) yield* real.scan();
     }),
-  ],
-  'repeats its pages forever in the same objects': [
-    tests.batch,
-    changesScan(async function* (_, disk) {
-      const page = disk.plants.scan();
-      for (;;) yield page;
-    }),
-  ],
-  'returns empty pages forever': [
-    tests.scan,
-    changesScan(async function* (real) {
+    'returns empty pages forever': changesScan(async function* (real) {
       yield* real.scan();
       for (;;) yield [];
     }),
-  ],
-  'never ends': [
-    tests.scan,
-    changesScan(async function* (real) {
-      real.refuseIfClosed();
+    'never ends': changesScan(async function* () {
       for (let id = 0n; ; id++) yield [{ user: 'ada', plant: { id, name: '' } }];
     }),
-  ],
-  'repeats the last plant of a page': [
-    tests.scan,
-    changesScan(async function* (real) {
+    'repeats the last plant of a page': changesScan(async function* (real) {
       let last: OwnedPlant[] = [];
       for await (const page of real.scan()) {
         yield [...last, ...page].slice(0, 1000);
         last = page.slice(-1);
       }
     }),
-  ],
-  'loses users beyond the first thousand': [
-    tests.scan,
-    changesScan(async function* (real) {
+    'loses users beyond the first thousand': changesScan(async function* (real) {
       const users = new Set<string>();
       for await (const page of real.scan()) yield page.filter(({ user }) => users.size < 1000 && users.add(user));
     }),
-  ],
-  'pages by offset': [
-    tests.scan,
-    changesScan((_, disk) => readByOffset((offset) => disk.plants.scan().slice(offset, offset + 1000))),
-  ],
-  'returns everything in one page': [
-    tests.scan,
-    changesScan(async function* (real, disk) {
-      real.refuseIfClosed();
+    'pages by offset': changesScan(pageByOffset),
+    'returns everything in one page': changesScan(async function* (_, disk) {
       yield structuredClone(disk.plants.scan());
     }),
-  ],
-  'cuts pages by count alone': [
-    tests.long,
-    changesScan((real, disk) =>
-      readByOffset((offset) => (real.isClosed ? [] : disk.plants.scan().slice(offset, offset + 1000))),
-    ),
-  ],
-  'returns users in lower case': [
-    tests.users,
-    changesScan(async function* (real) {
-      for await (const page of real.scan()) yield page.map((owned) => ({ ...owned, user: owned.user.toLowerCase() }));
-    }),
-  ],
-  'returns nothing after close': [
-    tests.closed,
-    changesScan(async function* (real) {
-      if (!real.isClosed) yield* real.scan();
-    }),
-  ],
-  'cannot commit after a scan that ended early': [
-    tests.scan,
-    (real) => {
-      let isBroken = false;
+    'cannot commit after a scan that ended early': (real) => {
+      let isScanning = false;
+      const refuseCommits = async (): Promise<never> => Promise.reject(new Error('A cursor is open.'));
       return {
-        commit: async (writes: readonly Write[]) => {
-          if (isBroken) throw new Error('A cursor is open.');
-          return real.commit(writes);
-        },
+        commit: (writes: readonly Write[]) => (isScanning ? refuseCommits() : real.commit(writes)),
         scan: async function* () {
           let isComplete = false;
           try {
             yield* real.scan();
             isComplete = true;
           } finally {
-            isBroken = !isComplete;
+            isScanning = !isComplete;
           }
         },
       };
     },
-  ],
+  },
+  'a batch may contain': {
+    'repeats its pages forever in the same objects': changesScan(async function* (_, disk) {
+      const page = disk.plants.scan();
+      for (;;) yield page;
+    }),
+  },
+  'plants with names': {
+    'cuts pages by count alone': changesScan(pageByOffset),
+  },
+  'users of up to': {
+    'returns users in lower case': changesScan(async function* (real) {
+      for await (const page of real.scan()) yield page.map((owned) => ({ ...owned, user: owned.user.toLowerCase() }));
+    }),
+  },
+  'calls after close': {
+    'returns nothing after close': (real) => ({
+      scan: async function* () {
+        if (!real.isClosed) yield* real.scan();
+      },
+    }),
+  },
 };

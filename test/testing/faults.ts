@@ -1,73 +1,23 @@
-import type { OwnedPlant, Plant, PlantPage, StorageAdapter, Write } from '../../src/index.ts';
-import type { Disk, DiskStorage } from './disk-storage.ts';
+import type { Change, Faults } from './changes.ts';
+import { faultsOfCommits } from './faults-of-commits.ts';
+import { faultsOfLifecycles, faultsOfVersions, faultsThatHang } from './faults-of-lifecycles.ts';
+import { faultsOfLists, faultsOfScans } from './faults-of-reads.ts';
 
-/** The start of the title of a test that must fail. */
-export const tests = {
-  batch: 'a batch may contain',
-  ids: 'ids are exact',
-  users: 'users of up to',
-  texts: 'names and tags',
-  long: 'plants with names',
-  scan: 'scan returns',
-  arguments: 'a plant does not change',
-  closed: 'calls after close',
-  closing: 'close may be called',
-  during: 'lists during a commit',
-  failing: 'a commit that fails',
-  crash: 'a crash during',
-  shared: 'adapters at one location',
-  random: 'random calls',
-};
+interface Fault {
+  readonly name: string;
+  /** The start of the title of the test that must fail. */
+  readonly test: string;
+  readonly change: Change;
+}
 
-/** Returns methods that replace those of a correct adapter. */
-export type Change = (real: DiskStorage, disk: Disk) => Partial<Record<keyof StorageAdapter, unknown>>;
-export type Faults = Readonly<Record<string, readonly [test: string, change: Change]>>;
+function rowsOf(faults: Faults): Fault[] {
+  return Object.entries(faults).flatMap(([test, changes]) =>
+    Object.entries(changes).map(([name, change]) => ({ name, test, change })),
+  );
+}
 
-type Page = { -readonly [Key in keyof PlantPage]: PlantPage[Key] };
-
-export const changesPages =
-  (change: (page: Page, limit: number, after: bigint | undefined) => unknown): Change =>
-  (real) => ({
-    list: async (...[user, range]: Parameters<DiskStorage['list']>) =>
-      change(await real.list(user, range), range.limit, range.after),
-  });
-
-export const changesPlants =
-  (change: (plant: Plant) => unknown): Change =>
-  (real) => ({
-    list: async (...[user, range]: Parameters<DiskStorage['list']>) => {
-      const { plants, hasMore } = await real.list(user, range);
-      return { plants: plants.map(change), hasMore };
-    },
-  });
-
-/** Stores and finds plants under another user. */
-export const changesUsers =
-  (change: (user: string) => string): Change =>
-  (real) => ({
-    commit: (writes: readonly Write[]) => real.commit(writes.map((write) => ({ ...write, user: change(write.user) }))),
-    list: (...[user, range]: Parameters<DiskStorage['list']>) => real.list(change(user), range),
-  });
-
-/** Stores other names and tags. */
-export const changesTexts =
-  (change: (text: string) => string): Change =>
-  (real) => ({
-    commit: (writes: readonly Write[]) =>
-      real.commit(
-        writes.map((write) => {
-          if (write.kind === 'delete') return write;
-          const { id, name, tag } = write.plant;
-          const plant = { id, name: change(name), ...(tag !== undefined && { tag: change(tag) }) };
-          return { ...write, plant };
-        }),
-      ),
-  });
-
-export const changesScan =
-  (scan: (real: DiskStorage, disk: Disk) => AsyncIterable<OwnedPlant[]>): Change =>
-  (real, disk) => ({ scan: () => scan(real, disk) });
-
-export const changesCommit =
-  (commit: (writes: readonly Write[], real: DiskStorage, disk: Disk) => unknown): Change =>
-  (real, disk) => ({ commit: (writes: readonly Write[]) => commit(writes, real, disk) });
+export const faults = [faultsOfCommits, faultsOfLists, faultsOfScans, faultsOfVersions, faultsOfLifecycles].flatMap(
+  rowsOf,
+);
+/** These tests need a short deadline. */
+export const hangingFaults = rowsOf(faultsThatHang);

@@ -3,11 +3,9 @@
 import type { StorageAdapter } from '../../src/index.ts';
 import { testStorageAdapter } from '../../src/testing.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from '../../src/testing.ts';
+import type { Change } from './changes.ts';
 import { Disk, DiskStorage } from './disk-storage.ts';
-import { faultsOfCommits } from './faults-of-commits.ts';
-import { faultsOfLifecycles, faultsOfVersions, faultsThatHang } from './faults-of-lifecycles.ts';
-import { faultsOfLists, faultsOfScans } from './faults-of-reads.ts';
-import type { Change } from './faults.ts';
+import { faults, hangingFaults } from './faults.ts';
 
 type Options = StorageAdapterTestOptions<StorageLocation & { disk: Disk }>;
 
@@ -33,28 +31,16 @@ function optionsOf(change: Change): Options {
   };
 }
 
-testStorageAdapter(
-  'DiskStorage',
-  optionsOf(() => ({})),
-);
-testStorageAdapter('DiskStorage that is not shared', {
-  createLocation: () => ({ open: () => new DiskStorage(new Disk()) }),
-  shared: false,
-});
-testStorageAdapter('DiskStorage without options', {
-  createLocation: () => {
-    const disk = new Disk();
-    return { open: () => new DiskStorage(disk) };
-  },
-  shared: true,
-});
-testStorageAdapter('shares plants', { ...optionsOf(() => ({})), shared: false });
-testStorageAdapter('does not share plants', {
-  createLocation: () => ({ open: () => new DiskStorage(new Disk()) }),
-  shared: true,
-});
-const faults = { ...faultsOfCommits, ...faultsOfLists, ...faultsOfScans, ...faultsOfVersions, ...faultsOfLifecycles };
-for (const [name, [, change]] of Object.entries(faults)) testStorageAdapter(name, optionsOf(change));
-for (const [name, [, change]] of Object.entries(faultsThatHang)) {
-  testStorageAdapter(name, { ...optionsOf(change), timeoutMs: 200 });
-}
+const correct = optionsOf(() => ({}));
+const createSharedLocation = (): StorageLocation => {
+  const disk = new Disk();
+  return { open: () => new DiskStorage(disk) };
+};
+const createLocation = (): StorageLocation => ({ open: () => new DiskStorage(new Disk()) });
+testStorageAdapter('DiskStorage', correct);
+testStorageAdapter('DiskStorage that is not shared', { createLocation, shared: false });
+testStorageAdapter('DiskStorage without options', { createLocation: createSharedLocation, shared: true });
+testStorageAdapter('shares plants', { ...correct, shared: false });
+testStorageAdapter('does not share plants', { createLocation, shared: true });
+for (const { name, change } of faults) testStorageAdapter(name, optionsOf(change));
+for (const { name, change } of hangingFaults) testStorageAdapter(name, { ...optionsOf(change), timeoutMs: 200 });
