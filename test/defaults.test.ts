@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryStorage, PlantStore } from '../src/index.ts';
 import { SqliteStorage } from '../src/sqlite.ts';
-import { heldStorage } from './support/held-storage.ts';
+import { Hold, HookedStorage } from './support/hooked-storage.ts';
 import { holdDatabase } from './support/hold-database.ts';
 import { createFetchService } from './support/service.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
@@ -13,11 +13,13 @@ import { create } from './support/writes.ts';
 /** The values are those in docs/http-api.md. */
 describe('default', () => {
   it('maxPendingWrites is 10,000', async () => {
-    const { storage, release } = heldStorage();
+    const held = new Hold();
+    const storage = new HookedStorage();
+    storage.beforeCommit = held.hook;
     const store = new PlantStore({ storage });
     const creates = Array.from({ length: 10_000 }, (_, id) => store.createPlant('ada', { id, name: 'Fern' }));
     const refused = assert.rejects(store.createPlant('ada', { id: -1, name: 'Fern' }), { code: 'saturated' });
-    release();
+    held.release();
     await Promise.all([...creates, refused]);
   });
 
@@ -50,13 +52,15 @@ describe('default', () => {
   });
 
   it('maxInFlight is 1000', async (t) => {
-    const { storage, release } = heldStorage({ lists: true });
+    const held = new Hold();
+    const storage = new HookedStorage();
+    storage.beforeList = held.hook;
     const service = createFetchService(t, { storage, authenticate: (user) => ({ user }) });
     const lists = Array.from({ length: 1001 }, async (_, n) => {
       return (await service.call('GET', '/plants', { token: `user-${n}` })).status;
     });
     await nextTurn();
-    release();
+    held.release();
     assert.deepEqual(await Promise.all(lists), [...Array<number>(1000).fill(200), 503]);
   });
 });

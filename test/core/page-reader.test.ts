@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { PlantStore } from '../../src/index.ts';
 import type { JsonPage } from '../../src/index.ts';
 import { toJsonPage } from '../../src/core/page.ts';
-import { HookedStorage, holdUntilReleased } from '../support/hooked-storage.ts';
+import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { rowOfPlants } from '../support/stored-plants.ts';
 import { create, createEach } from '../support/writes.ts';
 
@@ -25,9 +25,9 @@ async function open(options: { maxCacheBytes?: number } = {}) {
 
 /** Holds the pages that are read from now on, until the returned function is called. */
 function hold(storage: HookedStorage): () => void {
-  const { hook, release } = holdUntilReleased();
-  storage.afterList = hook;
-  return release;
+  const held = new Hold();
+  storage.afterList = held.hook;
+  return held.release;
 }
 
 describe('concurrent lists', () => {

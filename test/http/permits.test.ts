@@ -5,7 +5,7 @@ import { MemoryStorage } from '../../src/index.ts';
 import { outcome } from '../support/call.ts';
 import type { Answered, Call } from '../support/call.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
-import { heldStorage } from '../support/held-storage.ts';
+import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { authenticateByName, describeOnBothFronts } from '../support/service.ts';
 import type { AnyService } from '../support/service.ts';
 import { createPlants } from '../support/stored-plants.ts';
@@ -27,7 +27,9 @@ function assertSaturated(answered: Answered): void {
 
 describeOnBothFronts('maxInFlight', (startService) => {
   it('refuses a third request of a user after the time in Retry-After, and serves other users meanwhile', async (t) => {
-    const { storage, release } = heldStorage({ lists: true });
+    const held = new Hold();
+    const storage = new HookedStorage();
+    storage.beforeList = held.hook;
     const service = await startService(t, { storage, maxInFlight: 3 });
     const lists = [service.call('GET', '/plants'), service.call('GET', '/plants')];
     const startMs = performance.now();
@@ -36,7 +38,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     assert.ok(performance.now() - startMs < 900);
     assertSaturated(await refused);
     assert.ok(performance.now() - startMs > 990);
-    release();
+    held.release();
     for (const { status } of await Promise.all(lists)) assert.equal(status, 200);
     const later = [service.call('GET', '/plants'), service.call('GET', '/plants')];
     for (const { status } of await Promise.all(later)) assert.equal(status, 200);

@@ -32,13 +32,20 @@ export class HookedStorage extends MemoryStorage {
   }
 }
 
-/** Returns a hook that waits until `release` is called, and then no longer waits. */
-export function holdUntilReleased(): { hook: () => Promise<unknown>; release: () => void } {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  return {
-    hook: () => promise,
-    release: () => {
-      resolve(undefined);
-    },
+/** A hook that waits until it is released. */
+export class Hold {
+  readonly #begun = Promise.withResolvers<undefined>();
+  readonly #released = Promise.withResolvers<undefined>();
+  /** Resolves when the first call begins to wait. */
+  readonly begun: Promise<unknown> = this.#begun.promise;
+
+  readonly hook = (): Promise<unknown> => {
+    this.#begun.resolve(undefined);
+    return this.#released.promise;
+  };
+
+  /** Lets all waiting and later calls continue. */
+  readonly release = (): void => {
+    this.#released.resolve(undefined);
   };
 }

@@ -8,8 +8,7 @@ import { createPlantServer, createRequestListener } from '../../src/http.ts';
 import type { Caller, ServiceOptions } from '../../src/http.ts';
 import { callService } from './call.ts';
 import type { Answered, Call } from './call.ts';
-import { heldStorage } from './held-storage.ts';
-import type { HeldStorage } from './held-storage.ts';
+import { Hold, HookedStorage } from './hooked-storage.ts';
 import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
@@ -78,9 +77,11 @@ export async function startService(t: HasAfter, options: StartOptions = {}): Pro
 }
 
 /** Starts a service whose commits wait until they are released. */
-export async function startHeldService(t: HasAfter, options: StartOptions = {}): Promise<Service & HeldStorage> {
-  const held = heldStorage();
-  return { ...(await startService(t, { storage: held.storage, ...options })), ...held };
+export async function startHeldService(t: HasAfter, options: StartOptions = {}): Promise<Service & { held: Hold }> {
+  const held = new Hold();
+  const storage = new HookedStorage();
+  storage.beforeCommit = held.hook;
+  return { ...(await startService(t, { storage, ...options })), held };
 }
 
 /**

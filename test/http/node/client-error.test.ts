@@ -159,12 +159,12 @@ describe('input that is not HTTP while a request is in progress', () => {
     const service = await startHeldService(t);
     const [connection, socket] = await openAccepted(t, service);
     connection.send(createRequest(1));
-    await service.committing;
+    await service.held.begun;
     connection.send('garbage\r\n\r\n');
     await eventuallyEqual(() => socket.isPaused(), true);
     connection.socket.pause();
     connection.send('x'.repeat(1_000_000));
-    service.release();
+    service.held.release();
     await eventuallyEqual(() => socket.bytesWritten > 0, true);
     await sleep(20);
     connection.socket.resume();

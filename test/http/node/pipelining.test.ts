@@ -37,12 +37,12 @@ describe('pipelined requests', () => {
   });
 
   it('are dropped when their client disconnects', async (t) => {
-    const { server, store, port, faults, release, committing } = await startHeldService(t);
+    const { server, store, port, faults, held } = await startHeldService(t);
     const connection = await RawConnection.open(t, port, createRequest(1) + createRequest(2) + createRequest(3));
-    await committing;
+    await held.begun;
     connection.socket.resetAndDestroy();
     await sleep(20);
-    release();
+    held.release();
     await eventuallyEqual(() => countConnections(server), 0);
     const plants = await store.listPlants('ada');
     assert.ok(plants.length <= 1, 'only the first request had begun');
@@ -50,13 +50,13 @@ describe('pipelined requests', () => {
   });
 
   it('cause their connection to be closed if more than 32 of them wait', async (t) => {
-    const { port, release, committing } = await startHeldService(t);
+    const { port, held } = await startHeldService(t);
     const waiting = listRequest.repeat(31) + lastList;
     const allowed = await RawConnection.open(t, port, createRequest(1) + waiting);
-    await committing;
+    await held.begun;
     const tooMany = await RawConnection.open(t, port, createRequest(2) + listRequest + waiting);
     assert.equal(await tooMany.untilClosed(), '');
-    release();
+    held.release();
     assert.equal(statusesIn(await allowed.untilClosed()).length, 33);
   });
 
@@ -73,9 +73,9 @@ describe('pipelined requests', () => {
     const service = await startHeldService(t, { maxInFlight: 3 });
     // Ada can hold two permits.
     const connection = await RawConnection.open(t, service.port, [1, 2, 3].map(createRequest).join(''));
-    await service.committing;
+    await service.held.begun;
     assert.equal((await service.call('GET', '/plants?limit=0')).status, 200);
-    service.release();
+    service.held.release();
     await connection.until(/plant 3/);
   });
 });
