@@ -115,15 +115,10 @@ describe('PlantStore', () => {
   it('lets the event loop continue between two pages', async () => {
     const store = newStore();
     await createPlants(store, 3000);
-    let turns = 0;
-    const count = (): void => {
-      turns++;
-      immediate = setImmediate(count);
-    };
-    let immediate = setImmediate(count);
-    await store.listPlants('ada');
-    clearImmediate(immediate);
-    assert.ok(turns >= 2, `${turns} turns`);
+    const order: string[] = [];
+    setImmediate(() => order.push('another callback'));
+    await store.listPlants('ada').then(() => order.push('the list'));
+    assert.deepEqual(order, ['another callback', 'the list']);
   });
 
   it('finishes accepted writes when it is closed, rejects later calls, and closes the storage', async () => {
@@ -147,17 +142,14 @@ describe('PlantStore', () => {
   it('reports a storage failure as storage_unavailable, with the original error only as the cause', async () => {
     const cause = new Error('disk on fire at /secret');
     const storage = new HookedStorage();
-    storage.beforeList = storage.beforeCommit = (given: unknown) => {
-      if (given !== 'bob') throw cause;
+    storage.beforeList = storage.beforeCommit = () => {
+      throw cause;
     };
     const store = newStore(storage);
-    const [failing, other] = ['ada', 'bob'].map((user) => store.listPageJson(user, { limit: 1 }));
-    assert.ok(failing && other);
     const expected = { code: 'storage_unavailable', cause, message: errorTable.storage_unavailable.message };
-    await assert.rejects(failing, expected);
     await assert.rejects(store.createPlant('ada', { id: 1, name: '' }), expected);
     await assert.rejects(store.listPlants('ada'), expected);
-    assert.equal((await other).count, 0);
+    await assert.rejects(store.listPageJson('ada'), expected);
   });
 
   it('lists a plant whose commit failed but took effect, even after the page was cached', async () => {
