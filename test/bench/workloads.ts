@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { pick } from '../support/pick.ts';
 import { creatingUser, numberedUsers, otherUsers, plantNumber, randomId, tokenOf } from './data-set.ts';
 import type { Exchange, Next } from './generator.ts';
 import { bareName } from './rounds.ts';
@@ -75,8 +76,8 @@ async function prepareList({ port, name }: Target, user: keyof typeof numberedUs
 
 /** Lists 20 plants of a random user after a random id, so that almost every request is for a different list. */
 function listAnywhere(): Exchange {
-  const user = otherUsers[Math.floor(Math.random() * otherUsers.length)] ?? '';
-  return { method: 'GET', path: `/plants?after=${randomId()}&limit=20`, headers: authorization(user), status: 200 };
+  const headers = authorization(pick(otherUsers));
+  return { method: 'GET', path: `/plants?after=${randomId()}&limit=20`, headers, status: 200 };
 }
 
 /** How many plants each candidate has deleted in all rounds together. */

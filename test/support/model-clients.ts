@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
+import { pick } from './pick.ts';
 import { plantOf } from './plant-model.ts';
 import type { ModelPlant, PlantModel } from './plant-model.ts';
 
@@ -106,10 +107,6 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
       }
     },
   };
-}
-
-function pick(from: readonly string[]): string {
-  return from[Math.floor(Math.random() * from.length)] ?? '';
 }
 
 export async function listAll(url: string, token: string): Promise<ModelPlant[]> {

@@ -5,15 +5,11 @@ export interface ModelPlant {
   readonly tag?: string;
 }
 
-/** The differences between a list and the model, with one name for each difference. */
-export interface Findings {
-  /** Plants whose creation was acknowledged but that are not listed. */
-  readonly lost: string[];
-  /** Plants whose deletion was acknowledged but that are listed. */
-  readonly resurrected: string[];
-  /** Listed plants that were never sent, have the wrong tag, are listed twice, or are in the wrong order. */
-  readonly phantom: string[];
-}
+/**
+ * The names of plants whose creation was acknowledged but that are not listed, of plants whose deletion was acknowledged
+ * but that are listed, and of listed plants that were never sent, have the wrong tag or are in the wrong order.
+ */
+type Findings = Record<'lost' | 'resurrected' | 'phantom', string[]>;
 
 /** The plants that must be stored, according to the responses that clients received. No id is used twice. */
 export class PlantModel {

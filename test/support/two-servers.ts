@@ -6,6 +6,7 @@ import { expectLinearizable } from '../conformance/checks/concurrency.ts';
 import { Client } from '../conformance/client.ts';
 import { deliverTo } from '../conformance/exchange.ts';
 import type { Deliver } from '../conformance/exchange.ts';
+import { pick } from './pick.ts';
 import { poolOf } from './postgres.ts';
 import { startService } from './service.ts';
 import type { Service } from './service.ts';
@@ -39,8 +40,7 @@ export function testTwoServers(createLocation: CreateLocation): void {
 export async function checkLinearizable(services: readonly Service[]): Promise<number> {
   let failures = 0;
   const deliver: Deliver = async (request) => {
-    const service = services[Math.floor(Math.random() * services.length)];
-    const exchange = await deliverTo(service?.url ?? '')(request);
+    const exchange = await deliverTo(pick(services).url)(request);
     if (exchange.status === 503) failures++;
     return exchange;
   };

@@ -1,4 +1,5 @@
 import { idOf } from '../../../src/core/storage-adapter.ts';
+import { pick } from '../../support/pick.ts';
 import type { Client } from '../client.ts';
 import type { Exchange } from '../exchange.ts';
 import { createPlant, expectList, expectStatus } from '../expect.ts';
@@ -94,8 +95,4 @@ function describeOperation({ request, outcome, invokedMs, respondedMs }: Operati
   const what = request === 'list' ? 'list' : `${request.kind} ${idOf(request)}`;
   const name = request !== 'list' && request.kind === 'create' ? ` ${request.plant.name}` : '';
   return `  ${invokedMs.toFixed(2)} to ${respondedMs.toFixed(2)} ms: ${what}${name}: ${String(outcome)}`;
-}
-
-function pick<T>(from: readonly T[]): T {
-  return from[Math.floor(Math.random() * from.length)] as T;
 }
