@@ -1,21 +1,22 @@
-import { closeSync, fchownSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+import { closeSync, fchownSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Scope } from '../application/caller.ts';
 import { requireAccess } from '../files/access.ts';
 import { requireFolderOf, syncFolder } from '../files/folder.ts';
 import { hasTokenFile, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
+interface TokenGrant {
+  readonly user: string;
+  readonly scopes?: readonly Scope[] | undefined;
+  readonly expiresAt?: string | undefined;
+}
+
 const lockTimeoutMs = 5000;
 const retryAfterMs = 20;
-
-export type TokenGrant = Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>;
-
-export interface IssuedToken {
-  readonly token: string;
-  readonly record: TokenRecord;
-}
 
 /**
  * Creates the tokens file if it does not exist. The grant must be valid. `deliver` shows or saves the token. It runs
@@ -24,8 +25,8 @@ export interface IssuedToken {
 export async function issueToken(
   path: string,
   { user, scopes, expiresAt }: TokenGrant,
-  deliver: (issued: IssuedToken) => void | Promise<void> = () => undefined,
-): Promise<IssuedToken> {
+  deliver: (token: string) => void | Promise<void> = () => undefined,
+): Promise<{ token: string; record: TokenRecord }> {
   const token = mintToken();
   const record: TokenRecord = {
     id: `tk_${randomBase62(10)}`,
@@ -35,32 +36,22 @@ export async function issueToken(
     createdAt: new Date().toISOString(),
     ...(expiresAt !== undefined && { expiresAt }),
   };
-  const change = new TokenFileChange(path);
-  try {
-    change.write([...change.read(), record]);
-    await deliver({ token, record });
-    change.store();
-  } finally {
-    change.end();
-  }
+  await changeTokenFile(
+    path,
+    (records) => [...records, record],
+    () => deliver(token),
+  );
   return { token, record };
 }
 
 /** Removes the token with this id or value from the file. Returns the id, or `undefined` if there is no such token. */
-export function revokeToken(path: string, token: string): string | undefined {
+export async function revokeToken(path: string, token: string): Promise<string | undefined> {
   requireTokenFile(path);
   const digest = tokenDigest(token);
-  const change = new TokenFileChange(path);
-  try {
-    const records = change.read();
-    const found = records.find(({ id, sha256 }) => id === token || sha256 === digest);
-    if (found === undefined) return undefined;
-    change.write(records.filter((record) => record !== found));
-    change.store();
-    return found.id;
-  } finally {
-    change.end();
-  }
+  const found = readTokenFile(path).find(({ id, sha256 }) => id === token || sha256 === digest);
+  if (found === undefined) return undefined;
+  await changeTokenFile(path, (records) => records.filter(({ sha256 }) => sha256 !== found.sha256));
+  return found.id;
 }
 
 export function requireTokenFile(path: string): void {
@@ -70,48 +61,41 @@ export function requireTokenFile(path: string): void {
   }
 }
 
-/** Replaces the tokens file atomically and durably. The unfinished new file is also the lock, until `end` is called. */
-class TokenFileChange {
-  readonly #path: string;
-  readonly #newPath: string;
-  readonly #file: number;
-  #isStored = false;
-
-  constructor(path: string) {
-    requireFolderOf(path, 'tokens file');
-    // The new file is named after the real path, so that all symbolic links to a tokens file share one lock.
-    this.#path = hasTokenFile(path) ? realpathSync(path) : resolve(path);
-    requireAccess([dirname(this.#path)], 'write');
-    this.#newPath = `${this.#path}.new`;
-    this.#file = createNewFile(this.#newPath);
-  }
-
-  read(): TokenRecord[] {
-    return hasTokenFile(this.#path) ? readTokenFile(this.#path) : [];
-  }
-
-  write(records: readonly TokenRecord[]): void {
-    writeFileSync(this.#file, tokenFileText(records));
-    const old = lstatSync(this.#path, { throwIfNoEntry: false });
+/**
+ * Replaces the tokens file atomically and durably. `beforeStore` runs when only the renaming of the new file is left.
+ * The new file is also the lock.
+ */
+async function changeTokenFile(
+  path: string,
+  change: (records: TokenRecord[]) => TokenRecord[],
+  beforeStore: () => void | Promise<void> = () => undefined,
+): Promise<void> {
+  requireFolderOf(path, 'tokens file');
+  // The new file is named after the real path, so that all symbolic links to a tokens file share one lock.
+  const realPath = hasTokenFile(path) ? realpathSync(path) : resolve(path);
+  const folder = dirname(realPath);
+  requireAccess([folder], 'write');
+  const newPath = `${realPath}.new`;
+  const file = await createNewFile(newPath);
+  try {
+    const old = statSync(realPath, { throwIfNoEntry: false });
+    writeFileSync(file, tokenFileText(change(old === undefined ? [] : readTokenFile(realPath))));
     // A server that runs as another account must still be able to read the file.
-    if (old !== undefined && process.geteuid?.() === 0) fchownSync(this.#file, old.uid, old.gid);
-    fsyncSync(this.#file);
+    if (old !== undefined && process.geteuid?.() === 0) fchownSync(file, old.uid, old.gid);
+    fsyncSync(file);
+    await beforeStore();
+    renameSync(newPath, realPath);
+  } catch (error) {
+    rmSync(newPath, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
   }
-
-  store(): void {
-    renameSync(this.#newPath, this.#path);
-    this.#isStored = true;
-    syncFolder(dirname(this.#path));
-  }
-
-  end(): void {
-    if (!this.#isStored) rmSync(this.#newPath, { force: true });
-    closeSync(this.#file);
-  }
+  syncFolder(folder);
 }
 
 /** Waits while another process is changing the tokens file. */
-function createNewFile(path: string): number {
+async function createNewFile(path: string): Promise<number> {
   const deadline = performance.now() + lockTimeoutMs;
   for (;;) {
     try {
@@ -122,7 +106,7 @@ function createNewFile(path: string): number {
       if (performance.now() >= deadline) {
         throw new Error(`${path} exists. Remove it, unless another command is changing the tokens file.`, { cause });
       }
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryAfterMs);
+      await sleep(retryAfterMs);
     }
   }
 }

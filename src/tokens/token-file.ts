@@ -62,16 +62,9 @@ function parseRecords(text: string): TokenRecord[] {
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
   if (version !== 1 || !Array.isArray(tokens)) throw new InvalidTokenFile('it is not {"version":1,"tokens":[…]}');
-  const indexes = new Map<string, number>();
   for (const [index, record] of (tokens as unknown[]).entries()) {
     const problem = problemOf(record);
     if (problem !== undefined) throw new InvalidTokenFile(`entry ${index} of its tokens ${problem}`);
-    const { sha256 } = record as TokenRecord;
-    const other = indexes.get(sha256);
-    if (other !== undefined) {
-      throw new InvalidTokenFile(`entries ${other} and ${index} of its tokens have the same sha256`);
-    }
-    indexes.set(sha256, index);
   }
   return tokens as TokenRecord[];
 }

@@ -5,7 +5,6 @@ import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createTokenFileAuthenticator } from '../../src/tokens.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
-import type { IssuedToken } from '../../src/tokens/issue.ts';
 import { tokenDigest } from '../../src/tokens/token.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -45,7 +44,7 @@ describe('createTokenFileAuthenticator', () => {
     advance(1001);
     assert.deepEqual(authenticate(later), { user: 'bob', tokenId: record.id, scopes: ['plants:read'] });
     assert.equal(userOf(token), 'ada');
-    revokeToken(path, id);
+    await revokeToken(path, id);
     advance(1001);
     assert.deepEqual([userOf(token), userOf(later)], [undefined, 'bob']);
     assert.deepEqual(problems, []);
@@ -53,7 +52,7 @@ describe('createTokenFileAuthenticator', () => {
 
   it('rejects a token when it expires, and a token that had already expired', async (t) => {
     const { path, advance } = await authenticateAda(t);
-    const issue = (afterMs: number): Promise<IssuedToken> =>
+    const issue = (afterMs: number) =>
       issueToken(path, { user: 'bob', expiresAt: new Date(Date.now() + afterMs).toISOString() });
     const [{ token: past }, { token: soon }] = [await issue(-1), await issue(300)];
     const authenticate = createTokenFileAuthenticator(path);
@@ -107,7 +106,7 @@ describe('createTokenFileAuthenticator', () => {
         assert.throws(() => authenticate(text), { code: 'storage_unavailable' });
       }
       await rename(`${path}.away`, path);
-      revokeToken(path, id);
+      await revokeToken(path, id);
       advance(1001);
       assert.equal(userOf(token), undefined);
       assert.equal(problems.length, 1);

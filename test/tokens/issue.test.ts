@@ -57,7 +57,7 @@ describe('issueToken', () => {
     let now = 0;
     t.mock.method(performance, 'now', () => (now += 10_000));
     await assert.rejects(issueToken(path, { user: 'eve' }), /tokens\.json\.new exists\. Remove it/);
-    assert.throws(() => revokeToken(path, record.id), /tokens\.json\.new/);
+    await assert.rejects(revokeToken(path, record.id), /tokens\.json\.new/);
     assert.deepEqual(readTokenFile(path), [record]);
     assert.equal(await readFile(`${path}.new`, 'utf8'), 'half');
   });
@@ -105,9 +105,9 @@ describe('revokeToken', () => {
     const first = await issueToken(path, { user: 'ada' });
     const second = await issueToken(path, { user: 'ada' });
     const third = await issueToken(path, { user: 'bob' });
-    assert.equal(revokeToken(path, first.record.id), first.record.id);
+    assert.equal(await revokeToken(path, first.record.id), first.record.id);
     assert.deepEqual(readTokenFile(path), [second.record, third.record]);
-    assert.equal(revokeToken(path, third.token), third.record.id);
+    assert.equal(await revokeToken(path, third.token), third.record.id);
     assert.deepEqual(readTokenFile(path), [second.record]);
   });
 
@@ -116,10 +116,10 @@ describe('revokeToken', () => {
     const { record } = await issueToken(path, { user: 'ada' });
     const { ino } = await stat(path);
     for (const unknown of ['tk_0000000000', 'pst_0', record.sha256]) {
-      assert.equal(revokeToken(path, unknown), undefined);
+      assert.equal(await revokeToken(path, unknown), undefined);
     }
     assert.equal((await stat(path)).ino, ino);
     assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
-    assert.throws(() => revokeToken(`${path}.none`, record.id), /no tokens file/);
+    await assert.rejects(revokeToken(`${path}.none`, record.id), /no tokens file/);
   });
 });

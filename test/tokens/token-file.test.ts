@@ -8,7 +8,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const sha256 = 'ab'.repeat(32);
 const record = { id: 'tk_1', user: 'ada', sha256, createdAt: '2026-01-01T00:00:00.000Z' };
-const between = { ...record, id: 'tk_2', sha256: 'cd'.repeat(32) };
 const fileOf = (...tokens: unknown[]): string => JSON.stringify({ version: 1, tokens });
 
 const invalidFields: Readonly<Record<string, unknown[]>> = {
@@ -34,7 +33,6 @@ const invalidTexts: Readonly<Record<string, string[]>> = {
   'entry 1': [null, 'pst_secret', { ...record, [`pst_${'0'.repeat(36)}`]: 1 }].map((invalid) =>
     fileOf(record, invalid),
   ),
-  'entries 0 and 2': [fileOf(record, between, { ...record, id: 'tk_3', user: 'eve' })],
 };
 
 describe('readTokenFile', () => {
@@ -61,7 +59,7 @@ describe('readTokenFile', () => {
         assert.throws(
           () => readTokenFile(path),
           (error) =>
-            error instanceof InvalidTokenFile && error.message.includes(problem) && !/pst_|eve/.test(error.message),
+            error instanceof InvalidTokenFile && error.message.includes(problem) && !error.message.includes('pst_'),
           text,
         );
       }

@@ -47,24 +47,15 @@ async function create(args: string[]): Promise<number> {
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
   const scopes = values.scope?.split(',').map(parseScope);
   const expiresIn = values['expires-in'];
+  const expiresAt = expiresIn === undefined ? undefined : parseExpiry(expiresIn);
   const path = openPath(values.tokens);
   const place = `${hasTokenFile(path) ? '' : 'the new file '}${path}`;
-  const grant = {
-    user,
-    ...(scopes && { scopes }),
-    ...(expiresIn !== undefined && { expiresAt: parseExpiry(expiresIn) }),
-  };
-  await issueToken(path, grant, async ({ token, record: { id } }) => {
-    process.stderr.write(`Created ${id} for ${printable(user)} in ${place}. The token is shown only once:\n`);
-    try {
-      await print(`${token}\n`);
-    } catch (cause) {
-      throw new Error(`The token could not be written, and was not stored: ${(cause as Error).message}.`, { cause });
-    }
-  });
+  const { record } = await issueToken(path, { user, scopes, expiresAt }, (token) => print(`${token}\n`));
+  process.stderr.write(`Created ${record.id} for ${printable(user)} in ${place}. The token is shown only once.\n`);
   return 0;
 }
 
+/** Rejects if standard output cannot be written. */
 const print = promisify((text: string, done: (error?: Error | null) => void) => process.stdout.write(text, done));
 
 function list(args: string[]): number {
@@ -72,21 +63,19 @@ function list(args: string[]): number {
   const path = openPath(values.tokens);
   requireTokenFile(path);
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
-  }
-  const lineOf = (row: string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
-  process.stdout.write(`${rows.map((row) => lineOf(row).trimEnd()).join('\n')}\n`);
+  const widthOf = (column: number): number => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0);
+  const widths = Array.from({ length: 5 }, (_, column) => widthOf(column));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  process.stdout.write(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
   return 0;
 }
 
-function revoke(args: string[]): number {
+async function revoke(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine(args, { tokens: settings.tokens }, 1);
   const [given] = positionals;
   if (given === undefined) throw new UsageError('token revoke requires the ID of a token. See plant-store token list.');
   const path = openPath(values.tokens);
-  const id = revokeToken(path, given);
+  const id = await revokeToken(path, given);
   // The message does not contain the argument, which may be a token.
   if (id === undefined) throw new Error(`There is no such token in ${path}. See plant-store token list.`);
   process.stderr.write(`Revoked ${printable(id)}.\n`);

@@ -57,7 +57,7 @@ describe('plant-store token create', () => {
     const args = ['-c', '"$@" > /dev/full', 'sh', process.execPath, ...plantStore, 'token', 'create', 'bob'];
     const { code, stderr } = await runProgram('sh', args, { cwd, env: commandEnvironment() });
     assert.equal(code, 1, stderr);
-    assert.match(stderr, /could not be written.*not stored.*ENOSPC/);
+    assert.match(stderr, /^plant-store: ENOSPC[^\n]*\n$/);
     assert.deepEqual(readTokenFile(path), kept);
   });
 });

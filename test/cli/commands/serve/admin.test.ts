@@ -171,7 +171,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.match(metrics, /^plant_store_http_max_connections 64$/m);
     assert.deepEqual(await get(`${adminUrl}/ready`), [200, 'ok\n']);
     await eventuallyEqual(async () => (await create(1)).status, 200);
-    assert.ok(revokeToken(tokens, tokenId));
+    assert.ok(await revokeToken(tokens, tokenId));
     await eventuallyEqual(async () => (await call('GET', '/plants')).status, 401);
     // The server would wait eight seconds for the rest of the headers.
     for (const { socket } of connections) socket.destroy();
