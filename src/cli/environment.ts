@@ -17,7 +17,7 @@ export const settings = {
   'admin-port': { type: 'string', fallback: '' },
   'admin-host': { type: 'string', fallback: '' },
   'drain-delay': { type: 'string', fallback: '0' },
-  log: { type: 'string', fallback: '' },
+  log: { type: 'string', fallback: (process.stderr.isTTY ? 'pretty' : 'json') as string },
   'log-level': { type: 'string', fallback: 'info' },
   docs: { type: 'boolean', fallback: '0' },
 } as const;

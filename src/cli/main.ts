@@ -12,5 +12,5 @@ process.emitWarning = (...args: unknown[]) => {
 // could run.
 const { run } = await import('./run.ts');
 process.exitCode = await run(process.argv.slice(2));
-// After a failed authentication, `pg` can leave a connection open, which PostgreSQL closes only after a minute.
+// A failed start of the server can leave the other port open, and a failed authentication a connection of `pg`.
 if (process.exitCode !== 0) setTimeout(() => process.exit(), 1000).unref();

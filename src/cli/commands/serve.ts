@@ -1,28 +1,25 @@
-import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import type { Server } from 'node:http';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller } from '../../application/caller.ts';
-import type { RequestMessage } from '../../http/request-message.ts';
 import { PlantStore } from '../../core/plant-store.ts';
 import { parseCorsOrigin } from '../../http/cors.ts';
 import { createRequestListener } from '../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { checkBasePath } from '../../http/options.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
-import { hasTokenFile } from '../../tokens/token-file.ts';
+import { hasTokenFile, readTokenFile } from '../../tokens/token-file.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
 import { asUsageError, parseCommandLine, shown, UsageError } from '../command.ts';
 import { createDocs } from '../docs.ts';
 import { setting, settings } from '../environment.ts';
 import type { Setting, SettingName } from '../environment.ts';
-import { prepareFirstToken } from '../first-token.ts';
+import { createFirstToken, describeFirstToken, planFirstToken } from '../first-token.ts';
 import { interruptible } from '../interruption.ts';
 import { listen, reachableUrl, requireFree } from '../listen.ts';
 import type { Address } from '../listen.ts';
+import { logEvents } from '../log-events.ts';
 import { Log, logFormats, logLevels } from '../output/log.ts';
 import { counted } from '../output/transfer-report.ts';
 import { version } from '../package.ts';
@@ -80,24 +77,22 @@ const exitGraceMs = 1000;
 function parse(args: string[]) {
   const { values } = parseCommandLine(args, settings);
   const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
-  const [basePath, corsOrigin, log] = [given('base-path'), given('cors-origin'), given('log')];
-  const format = log.text === '' ? (process.stderr.isTTY ? 'pretty' : 'json') : parseWord(log, logFormats);
+  const docs = setting('docs', values.docs === true ? '1' : undefined);
+  const [basePath, corsOrigin] = [given('base-path'), given('cors-origin')];
+  const origins = corsOrigin.text === '' ? [] : corsOrigin.text.split(',').map((origin) => origin.trim());
   asUsageError(basePath.source, () => {
     checkBasePath(basePath.text);
   });
-  const docs = setting('docs', values.docs === true ? '1' : undefined);
   return {
     address: { host: given('host').text, port: parseInteger(given('port'), 65_535), flags: '--port or --host' },
     storage: parseStorage(given('storage'), ['sqlite', 'postgres', 'memory']),
     tokens: resolve(given('tokens').text),
     basePath: basePath.text,
-    corsOrigin: asUsageError(corsOrigin.source, () => {
-      return corsOrigin.text === '' ? [] : parseCorsOrigin(corsOrigin.text.split(',').map((origin) => origin.trim()));
-    }),
+    corsOrigin: asUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
     trustedProxies: parseInteger(given('trusted-proxies'), 99),
     drainDelayMs: parseInteger(given('drain-delay'), 3600) * 1000,
     admin: parseAdminAddress(given('admin-port'), given('admin-host')),
-    log: { format, level: parseWord(given('log-level'), logLevels) },
+    log: { format: parseWord(given('log'), logFormats), level: parseWord(given('log-level'), logLevels) },
     /** The flag or variable that enables the web page; `undefined` if the page is disabled. */
     docs: parseWord(docs, ['0', '1']) === '1' ? docs.source : undefined,
   };
@@ -125,22 +120,25 @@ function parseWord<Word extends string>({ text, source }: Setting, words: readon
 
 export async function run(args: string[]): Promise<number> {
   const config = parse(args);
+  const { storage: location, tokens, basePath, corsOrigin, trustedProxies } = config;
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
-  const { basePath, corsOrigin, trustedProxies } = config;
   const log = new Log(config.log);
-  runAsOwner(config.tokens, ...filesOf(config.storage));
+  runAsOwner(tokens, ...filesOf(location));
+  // Everything that is likely to fail is checked first, so that a failed start leaves no files behind.
   const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
-  const tokens = openTokens(config.tokens, log);
-  // Otherwise, a start that fails because a port is in use would leave an empty database behind.
+  const firstToken = hasTokenFile(tokens) ? undefined : planFirstToken(tokens);
+  if (firstToken === undefined) readTokenFile(tokens);
   await requireFree(config.address);
   if (config.admin !== undefined) await requireFree(config.admin);
-  warnOfNewDatabase(config, log);
-  const storage = await openStorage(config.storage);
+  if (firstToken === undefined) warnOfNewDatabase(config, log);
+
+  const storage = await openStorage(location);
+  if (firstToken !== undefined) await createFirstToken(tokens, firstToken);
+  const grants = new TokenGrants(tokens, log.error.bind(log));
   const store = new PlantStore({ storage });
-  const readiness = new Readiness(storage, log);
   const listener = createRequestListener(store, {
-    authenticate: tokens.authenticate,
+    authenticate: grants.find.bind(grants),
     onError: (error, { requestId, method, path }) => {
       log.error(`${method} ${path} failed`, error, requestId);
     },
@@ -149,35 +147,25 @@ export async function run(args: string[]): Promise<number> {
     trustedProxies,
   });
   const server = createServerFor(addDocs?.(listener) ?? listener);
-  const adminServer = config.admin && createAdminServer(server, readiness);
-  try {
-    logEvents(server, log);
-    const url = await listen(server, config.address);
-    const adminUrl = adminServer && config.admin && (await listen(adminServer, config.admin));
-    // The token is issued only after the server has started to listen. Otherwise, a failed startup, for example because
-    // the port is in use, would leave behind a token that was never shown.
-    const first = await tokens.issueFirst(reachableUrl(url));
-    await interruptible(async (signal) => {
-      const signaled = once(signal, 'abort');
-      announce(config, url, adminUrl, first);
-      log.info('listening', { version, url, adminUrl, storage: config.storage.place });
-      void readiness.storageProblem();
-      await signaled;
-      log.info(`${String(signal.reason)}: stopping`);
-      readiness.stop();
-      await sleep(config.drainDelayMs);
-      const cutOff = await drainServer(server);
-      if (cutOff > 0) log.error(`${counted(cutOff, 'connection')} cut off, because requests did not end in time.`);
-      return 0;
-    });
-  } finally {
-    // The server is still listening here only if the startup failed after the port was opened.
-    if (server.listening) await drainServer(server, { graceMs: 0 });
-    // A database that does not respond must not keep the process running.
-    await Promise.race([store.close(), sleep(exitGraceMs, undefined, { ref: false })]);
-    adminServer?.close();
-    adminServer?.closeAllConnections();
-  }
+  const readiness = new Readiness(storage, log);
+  logEvents(server, log);
+  const url = await listen(server, config.address);
+  const adminUrl = config.admin && (await listen(createAdminServer(server, readiness), config.admin));
+  await interruptible(async (signal) => {
+    const signaled = once(signal, 'abort');
+    announce(config, url, adminUrl, firstToken);
+    log.info('listening', { version, url, adminUrl, storage: location.place });
+    void readiness.storageProblem();
+    await signaled;
+    log.info(`${String(signal.reason)}: stopping`);
+    readiness.isStopping = true;
+    await sleep(config.drainDelayMs);
+    const cutOff = await drainServer(server);
+    if (cutOff > 0) log.error(`${counted(cutOff, 'connection')} cut off, because requests did not end in time.`);
+    return 0;
+  });
+  // A database that does not respond must not keep the process running.
+  await Promise.race([store.close(), sleep(exitGraceMs)]);
   log.info('stopped');
   log.flush();
   process.exit(0);
@@ -185,24 +173,9 @@ export async function run(args: string[]): Promise<number> {
 
 /** If there are tokens, there should be a database. The path may be wrong, and clients would see an empty store. */
 function warnOfNewDatabase({ storage, tokens }: Config, log: Log): void {
-  if (storage.kind !== 'sqlite' || existsSync(storage.file) || !hasTokenFile(tokens)) return;
+  if (storage.kind !== 'sqlite' || existsSync(storage.file)) return;
   const advice = 'Unless this is the first start, stop the server and check --storage.';
   log.error(`${storage.file} does not exist, although ${tokens} does: a new database is created. ${advice}`);
-}
-
-/** Opens the tokens file. If it is missing, every token is rejected until `issueFirst` creates it. */
-function openTokens(path: string, log: Log) {
-  const open = (): TokenGrants => new TokenGrants(path, log.error.bind(log));
-  const issue = hasTokenFile(path) ? undefined : prepareFirstToken(path);
-  let grants = issue === undefined ? open() : undefined;
-  return {
-    authenticate: (token: string): Caller | null => grants?.find(token) ?? null,
-    issueFirst: async (url: string): Promise<string | undefined> => {
-      const message = await issue?.(url);
-      grants ??= open();
-      return message;
-    },
-  };
 }
 
 /** Supervisors and scripts wait for the line with the URL. */
@@ -212,27 +185,7 @@ function announce({ storage, tokens, docs }: Config, url: string, adminUrl?: str
     `Plants are stored in ${storage.place}, and tokens in ${tokens}.`,
     adminUrl && `Health and metrics: ${adminUrl}`,
     docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
-    firstToken,
+    firstToken && describeFirstToken(firstToken, reachableUrl(url)),
   ];
   process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
-}
-
-function logEvents(server: Server, log: Log): void {
-  // Without subscribers, requests are not traced.
-  if (log.hasInfo) {
-    subscribe('tracing:plant-store:request:asyncEnd', (message) => {
-      log.request(message as RequestMessage);
-    });
-  }
-  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException) => {
-    // Other codes mean that a client disconnected.
-    if (/^HPE_(?!INVALID_EOF_STATE)|^ERR_HTTP_REQUEST_TIMEOUT/.test(code)) log.info('refused', { code });
-  });
-  const limit = `at most ${server.maxConnections} connections may be open`;
-  server.on('drop', () => {
-    log.error(`A connection was closed: ${limit}.`);
-  });
-  server.on('connectionEvicted', () => {
-    log.error(`The least active connection was closed to make room: ${limit}.`);
-  });
 }
