@@ -1,9 +1,7 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { UserInfo } from 'node:os';
-import { join, resolve } from 'node:path';
-
-const maxLinks = 40;
+import { dirname, isAbsolute, resolve } from 'node:path';
 
 /**
  * If root runs a command, and another account owns a folder on the way to one of the files, this process becomes that
@@ -16,7 +14,7 @@ export function runAsOwner(...files: string[]): void {
   if (process.geteuid?.() !== 0) return;
   const owners = new Map<number, string>();
   for (const file of files) {
-    const uid = ownerOf(file);
+    const uid = ownerOf(resolve(file));
     if (uid !== 0) owners.set(uid, file);
   }
   const [first, second] = owners;
@@ -36,34 +34,25 @@ export function runAsOwner(...files: string[]): void {
 }
 
 /** Returns the first owner other than root of a folder on the way to a file, or else 0. Follows only links of root. */
-function ownerOf(file: string): number {
-  const names = resolve(file).split('/');
-  let folder = '/';
-  for (let links = 0; links <= maxLinks;) {
-    const { uid, gid, mode } = lstatSync(folder);
-    if (uid !== 0) return uid;
-    const name = names.shift();
-    if (name === undefined) return 0;
-    const path = join(folder, name);
-    const entry = lstatSync(path, { throwIfNoEntry: false });
-    const isShared = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== 0);
-    const isSticky = (mode & 0o1000) !== 0;
-    if (isShared && isSticky && entry !== undefined && entry.uid !== 0) return entry.uid;
-    // In a sticky folder, only its owner can replace a folder or a link, but others can create files next to a file.
-    const isSafe = !isShared || (isSticky && (entry?.isDirectory() === true || entry?.isSymbolicLink() === true));
-    if (!isSafe) throw new Error(`Other accounts can write to ${folder}. As root, use a folder of a single account.`);
-    if (entry?.isSymbolicLink() === true) {
-      const target = readlinkSync(path);
-      names.unshift(...target.split('/'));
-      if (target.startsWith('/')) folder = '/';
-      links++;
-    } else if (entry?.isDirectory() === true) {
-      folder = path;
-    } else {
-      return 0;
-    }
-  }
-  throw new Error(`${file} leads through too many symbolic links.`);
+function ownerOf(path: string): number {
+  const folder = dirname(path);
+  if (folder === path) return 0;
+  const owner = ownerOf(folder);
+  const stats = owner === 0 ? statSync(folder, { throwIfNoEntry: false }) : undefined;
+  if (stats === undefined) return owner;
+  const { uid, gid, mode } = stats;
+  if (uid !== 0) return uid;
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  const isShared = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== 0);
+  const isSticky = (mode & 0o1000) !== 0;
+  if (isShared && isSticky && entry !== undefined && entry.uid !== 0) return entry.uid;
+  // In a sticky folder, only its owner can replace a folder or a link, but others can create files next to a file.
+  const isSafe = !isShared || (isSticky && (entry?.isDirectory() === true || entry?.isSymbolicLink() === true));
+  if (!isSafe) throw new Error(`Other accounts can write to ${folder}. As root, use a folder of a single account.`);
+  if (entry?.isSymbolicLink() !== true) return 0;
+  const target = readlinkSync(path);
+  // The path is not normalized: after a link, `..` is the parent of the folder that the link leads to.
+  return ownerOf(isAbsolute(target) ? target : `${folder}/${target}`);
 }
 
 function accountOf(uid: number): UserInfo<string> {
