@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { ServiceListener } from '../http/node/listener.ts';
 import { splitTarget } from '../http/routes.ts';
@@ -33,10 +33,14 @@ const startScript = `SwaggerUIBundle({
 });
 `;
 
-/** Swagger UI 5.35.0 needs exactly these sources: the icons in its style sheet are data URLs. */
-const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const securityHeaders = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  // Swagger UI 5.35.0 needs exactly these sources: the icons in its style sheet are data URLs.
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
 
 /**
  * Returns a function that adds the documentation page to a listener. The page is Swagger UI at `/docs`, with or without
@@ -56,32 +60,20 @@ export function createDocs(source: string, basePath: string): (listener: Service
     ['/docs/swagger-ui-bundle.js', ['text/javascript; charset=utf-8', asset('swagger-ui-bundle.js')]],
     ['/docs/swagger-ui.css', ['text/css; charset=utf-8', asset('swagger-ui.css')]],
   ]);
-  const send = (request: IncomingMessage, response: ServerResponse): boolean => {
+  return (listener) => (request, response) => {
     const { method = '', url = '' } = request;
-    if (method !== 'GET' && method !== 'HEAD') return false;
     const target = splitTarget(url).path;
     const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
-    if (path === '/docs/') {
+    const file = files.get(path);
+    if (method !== 'GET' && method !== 'HEAD') {
+      void listener(request, response);
+    } else if (path === '/docs/') {
       response.writeHead(308, { Location: '../docs' }).end();
-      return true;
+    } else if (file === undefined) {
+      void listener(request, response);
+    } else {
+      const [mediaType, body] = file;
+      response.writeHead(200, { 'Content-Type': mediaType, ...securityHeaders }).end(body);
     }
-    const [mediaType, body] = files.get(path) ?? [];
-    if (mediaType === undefined || body === undefined) return false;
-    // Closes the connection of a pipelined request, whose response would use memory while it waits.
-    if (response.socket === null) {
-      request.socket.destroy();
-      return true;
-    }
-    response.writeHead(200, {
-      'Content-Type': mediaType,
-      'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': contentSecurityPolicy,
-      'Referrer-Policy': 'no-referrer',
-    });
-    response.end(body);
-    return true;
-  };
-  return (listener) => (request, response) => {
-    if (!send(request, response)) void listener(request, response);
   };
 }

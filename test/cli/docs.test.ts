@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { startServer } from '../support/command-line.ts';
 import { startDocsService } from '../support/docs-service.ts';
-import { exchange, get } from '../support/raw-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const files: [path: string, mediaType: string][] = [
@@ -29,20 +28,10 @@ it('page of serve --docs › is served with and without the base path, with a Co
   for (const path of ['/gardendocs', '/garden/garden/docs', '/lawn/docs', '/docs/x']) {
     assert.equal((await fetch(url + path)).status, 404, path);
   }
-});
-
-it('page of serve --docs › is also found with a slash at the end, with and without the base path', async (t) => {
-  const url = `http://127.0.0.1:${await startDocsService(t, { basePath: '/garden' })}`;
   for (const prefix of [url, `${url}/garden`]) {
     const response = await fetch(`${prefix}/docs/`);
     assert.deepEqual([response.status, response.url], [200, `${prefix}/docs`]);
   }
-});
-
-it('pipelined requests for the page of serve --docs › close the connection, so that few copies are in memory', async (t) => {
-  const text = get('/docs/start.js').repeat(2) + get('/docs', 'Connection: close\r\n');
-  const received = await exchange(t, await startDocsService(t), text);
-  assert.ok(received.split('HTTP/1.1 200').length <= 2, received);
 });
 
 it('plant-store serve --docs › prints the URL of the page, unless PLANT_STORE_DOCS is 0', async (t) => {
