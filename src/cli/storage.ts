@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
@@ -76,39 +75,37 @@ export async function withSource<T>(
   location: Located<'sqlite' | 'postgres'>,
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
 ): Promise<T> {
-  if (location.kind === 'sqlite') return withFile(location.file, work);
+  if (location.kind === 'sqlite') return readChecked(() => readFile(location.file), work);
   const storage = openPostgres(location, false);
   try {
-    // A table that cannot be read must be reported before `work` creates its target. `list` would fail on a standby.
-    await storage.scan()[Symbol.asyncIterator]().next();
-    return await work(storage.scan());
+    return await readChecked(() => storage.scan(), work);
   } finally {
     await storage.close();
   }
 }
 
-async function withFile<T>(file: string, work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>): Promise<T> {
-  requireFile(file);
-  // Reports the errors of this file only, because `work` can also throw an error of the target.
-  const describe = (error: unknown): unknown => describeFailure(`${file} cannot be used`, error);
-  let database: DatabaseSync;
-  try {
-    database = openToRead(file);
-  } catch (error) {
-    throw describe(error);
-  }
-  try {
-    return await work(readPlants(new Reader(database), describe));
-  } finally {
-    database.close();
-  }
+/** Reads the first page in advance, because an unreadable source must be reported before `work` creates its target. */
+async function readChecked<T>(
+  scan: () => AsyncIterable<OwnedPlant[]>,
+  work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
+): Promise<T> {
+  const pages = scan()[Symbol.asyncIterator]();
+  await pages.next();
+  await pages.return?.();
+  return work(scan());
 }
 
-async function* readPlants(reader: Reader, describe: (error: unknown) => unknown): AsyncGenerator<OwnedPlant[], void> {
+async function* readFile(file: string): AsyncGenerator<OwnedPlant[], void, undefined> {
+  requireFile(file);
   try {
-    yield* reader.scan();
+    const database = openToRead(file);
+    try {
+      yield* new Reader(database).scan();
+    } finally {
+      database.close();
+    }
   } catch (error) {
-    throw describe(error);
+    throw describeFailure(`${file} cannot be used`, error);
   }
 }
 

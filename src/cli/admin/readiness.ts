@@ -19,15 +19,12 @@ export class Readiness {
   /** The latest check. At most one check runs at a time, so that checks do not accumulate if the storage hangs. */
   #latest: Promise<string> | undefined;
   #hasFailed = false;
-  #isStopping = false;
+  /** While the server stops, nothing is logged. */
+  isStopping = false;
 
   constructor(storage: StorageAdapter, log: Log) {
     this.#storage = storage;
     this.#log = log;
-  }
-
-  get isStopping(): boolean {
-    return this.#isStopping;
   }
 
   /**
@@ -39,11 +36,6 @@ export class Readiness {
     return Promise.race([this.#latest, sleep(checkMs, 'It did not respond within a second.', { ref: false })]);
   }
 
-  /** Nothing is logged afterwards. */
-  stop(): void {
-    this.#isStopping = true;
-  }
-
   async #check(): Promise<string> {
     let problem = '';
     try {
@@ -51,11 +43,11 @@ export class Readiness {
       // Unlike `list`, this commit fails on a read-only file and without write permission. It bypasses the store, so it
       // can overlap a commit of the store, but not another check.
       await this.#storage.commit([{ kind: 'delete', user: this.#user, id: 0n }]);
-      if (this.#hasFailed && !this.#isStopping) this.#log.info('The storage works again.');
+      if (this.#hasFailed && !this.isStopping) this.#log.info('The storage works again.');
     } catch (error) {
       const failure = asStorageError(error);
       problem = printable(describeError(failure));
-      if (!this.#hasFailed && !this.#isStopping) this.#log.error('The storage does not work', failure);
+      if (!this.#hasFailed && !this.isStopping) this.#log.error('The storage does not work', failure);
     }
     this.#hasFailed = problem !== '';
     setTimeout(() => (this.#latest = undefined), checkMs).unref();
