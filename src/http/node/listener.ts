@@ -34,21 +34,39 @@ const maxWaiting = 32;
  */
 export function createRequestListener(store: ServiceStore, options: ServiceOptions): ServiceListener {
   const service = createService(store, options);
-  const waiting = new WeakMap<Socket, number>();
+  /** The functions that end the wait of the pipelined requests of a connection. */
+  const waiting = new WeakMap<Socket, Set<() => void>>();
+
+  function waitersOn(socket: Socket): Set<() => void> {
+    const known = waiting.get(socket);
+    if (known !== undefined) return known;
+    const waiters = new Set<() => void>();
+    waiting.set(socket, waiters);
+    // node:http emits no event for a response that is still waiting when its client disconnects.
+    socket.once('close', () => {
+      for (const endWait of waiters) endWait();
+    });
+    return waiters;
+  }
 
   /** Waits for earlier responses: node:http assigns the socket to the responses in the order of the requests. */
   async function respondInTurn(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = message;
-    const count = (waiting.get(socket) ?? 0) + 1;
-    waiting.set(socket, count);
-    if (count > maxWaiting) {
+    const waiters = waitersOn(socket);
+    if (waiters.size === maxWaiting || socket.destroyed) {
       socket.destroy();
       return;
     }
     // When this promise resolves, the previous request has returned its permit.
-    await new Promise((resolve) => response.once('socket', resolve));
-    waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-    await respond(service, message, response);
+    await new Promise<void>((resolve) => {
+      const endWait = (): void => {
+        waiters.delete(endWait);
+        resolve();
+      };
+      waiters.add(endWait);
+      response.once('socket', endWait);
+    });
+    if (response.socket !== null) await respond(service, message, response);
   }
 
   return (message, response, next) => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventuallyEqual } from '../../support/eventually.ts';
+import { heldStorage } from '../../support/held-storage.ts';
 import { listen } from '../../support/listen.ts';
 import { createRequest, exchange, get, head, listRequest } from '../../support/raw-http.ts';
 import { parseRawAnswers, RawConnection, statusesIn } from '../../support/raw-http.ts';
@@ -47,6 +48,25 @@ describe('pipelined requests', () => {
     const plants = await store.listPlants('ada');
     assert.ok(plants.length <= 1, 'only the first request had begun');
     assert.deepEqual(faults, []);
+  });
+
+  it('end the wait of the application when their client disconnects', async (t) => {
+    const { storage, release } = heldStorage();
+    t.after(release);
+    const { listener } = createListener(t, { storage });
+    let pending = 0;
+    const server = createServer((request, response) => {
+      pending++;
+      void listener(request, response).then(() => pending--);
+    });
+    const port = await listen(t, server);
+    const connection = await RawConnection.open(t, port, createRequest(1) + createRequest(2) + listRequest);
+    await eventuallyEqual(() => pending, 3);
+    connection.socket.resetAndDestroy();
+    // The first request waits for its commit.
+    await eventuallyEqual(() => pending, 1);
+    release();
+    await eventuallyEqual(() => pending, 0);
   });
 
   it('cause their connection to be closed if more than 32 of them wait', async (t) => {
