@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
+import { requireAccess } from '../files/access.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
 import { Reader } from '../storage/sqlite/reader.ts';
@@ -129,6 +130,8 @@ export async function withTarget<T>(
 }
 
 export function requireFile(file: string): void {
+  // In a folder that this process may not search, no file seems to exist.
+  requireAccess([file], 'read');
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 

@@ -69,6 +69,7 @@ describe('command that root runs in a folder of another account', { skip, concur
     for (const [command, problem] of [
       ['token list', `read ${join(cwd, 'tokens.json')}`],
       [`backup ${victim}/copy.db`, `write ${victim}`],
+      [`restore ${victim}/plants.db --storage sqlite:new.db`, `read ${victim}/plants.db`],
       [`serve --port 0 --tokens ${victim}/new.json`, `read ${victim}/new.json`],
     ] as const) {
       const { code, stderr } = await runCommand(command.split(' '), { cwd });
