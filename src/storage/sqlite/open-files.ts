@@ -33,8 +33,6 @@ export class OpenFiles {
   readonly database: DatabaseSync;
   readonly identities: FileIdentities;
   readonly #path: string;
-  readonly #walPath: string;
-  readonly #shmPath: string;
   /** The index of the WAL. If it is removed, the next process creates another one, and overwrites commits. */
   readonly #shm: FileIdentity | undefined;
   /** The folder of both files, or `undefined` if the path is a symbolic link. */
@@ -47,11 +45,9 @@ export class OpenFiles {
   constructor(path: string, database: DatabaseSync) {
     this.#path = path;
     this.database = database;
-    this.#walPath = walOf(path);
     this.#folderPath = lstatSync(path).isSymbolicLink() ? undefined : dirname(path);
-    this.#shmPath = this.#walPath.replace(/-wal$/, '-shm');
-    this.#shm = identifyFile(this.#shmPath);
-    const [found, wal] = [identifyFile(path), identifyFile(this.#walPath)];
+    this.#shm = identifyFile(shmOf(walOf(path)));
+    const [found, wal] = [identifyFile(path), identifyFile(walOf(path))];
     if (found === undefined || wal === undefined) throw new Error(`${path} ${losses.database}.`);
     this.identities = { database: { dev: found.dev, ino: found.ino }, wal: { dev: wal.dev, ino: wal.ino } };
   }
@@ -102,9 +98,11 @@ export class OpenFiles {
 
   #compareFiles(): Loss | undefined {
     if (!isSameFile(identifyFile(this.#path), this.identities.database)) return 'database';
-    const wal = identifyFile(this.#walPath);
+    // If the path has become a symbolic link, the next process uses a WAL beside the file that the link leads to.
+    const walPath = walOf(this.#path);
+    const wal = identifyFile(walPath);
     if (wal === undefined) return 'walRemoved';
-    const isSame = isSameFile(wal, this.identities.wal) && isSameFile(identifyFile(this.#shmPath), this.#shm);
+    const isSame = isSameFile(wal, this.identities.wal) && isSameFile(identifyFile(shmOf(walPath)), this.#shm);
     return isSame ? undefined : 'walReplaced';
   }
 
@@ -115,4 +113,8 @@ export class OpenFiles {
       // The commit fails in any case.
     }
   }
+}
+
+function shmOf(walPath: string): string {
+  return walPath.replace(/-wal$/, '-shm');
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { rename, rm, symlink } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
 import { sourceUrl } from '../../support/sources.ts';
@@ -13,6 +13,7 @@ const ways: [what: string, lose: (path: string) => Promise<unknown>][] = [
   ['is removed', (path) => rm(`${path}-wal`)],
   ['is removed with its index', (path) => Promise.all([rm(`${path}-wal`), rm(`${path}-shm`)])],
   ['loses its index', (path) => rm(`${path}-shm`)],
+  ['is left behind by a symbolic link', (path) => rename(path, `${path}.new`).then(() => symlink(`${path}.new`, path))],
 ];
 
 for (const commitThread of [false, true]) {
