@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventuallyEqual } from '../../support/eventually.ts';
-import { heldStorage } from '../../support/held-storage.ts';
+import { Hold, HookedStorage } from '../../support/hooked-storage.ts';
 import { listen } from '../../support/listen.ts';
 import { createRequest, exchange, get, head, listRequest } from '../../support/raw-http.ts';
 import { parseRawAnswers, RawConnection, statusesIn } from '../../support/raw-http.ts';
@@ -51,8 +51,9 @@ describe('pipelined requests', () => {
   });
 
   it('end the wait of the application when their client disconnects', async (t) => {
-    const { storage, release } = heldStorage();
-    t.after(release);
+    const [storage, held] = [new HookedStorage(), new Hold()];
+    storage.beforeCommit = held.hook;
+    t.after(held.release);
     const { listener } = createListener(t, { storage });
     let pending = 0;
     const server = createServer((request, response) => {
@@ -65,7 +66,7 @@ describe('pipelined requests', () => {
     connection.socket.resetAndDestroy();
     // The first request waits for its commit.
     await eventuallyEqual(() => pending, 1);
-    release();
+    held.release();
     await eventuallyEqual(() => pending, 0);
   });
 
