@@ -5,7 +5,7 @@ import { after } from 'node:test';
 import express from 'express';
 import { PostgresStorage } from '../../src/postgres.ts';
 import { SqliteStorage } from '../../src/sqlite.ts';
-import { assertDescribed, describedAnswers, nameAnswer } from '../support/described.ts';
+import { assertDescribed } from '../support/described.ts';
 import { listenUrl } from '../support/listen.ts';
 import { PostgresCluster } from '../support/postgres.ts';
 import { createFetchService, createListener, startService } from '../support/service.ts';
@@ -26,17 +26,11 @@ const services: Record<string, (t: HasAfter) => Started | Promise<Started>> = {
   'fetch over memory': (t) => {
     const service = createFetchService(t);
     const deliver = deliverTo(service.url, service.send);
-    const answers = new Set<string>();
-    t.after(() => {
-      const others = describedAnswers().filter((answer) => !answers.has(answer) && !/ 50\d /.test(answer));
-      assert.deepEqual(others, ['GET /plants 403 40300']);
-    });
     return {
       ...service,
       deliver: async (request) => {
         const exchange = await deliver(request);
         assertDescribed(request.method, request.target, exchange);
-        answers.add(nameAnswer(request.method, request.target, exchange));
         return exchange;
       },
     };

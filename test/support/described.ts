@@ -5,7 +5,7 @@ import formats from 'ajv-formats';
 import { createOpenApiDocument } from '../../src/http.ts';
 import { resolveTarget } from '../../src/http/routes.ts';
 
-export interface Received {
+interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -14,8 +14,7 @@ export interface Received {
 interface Described {
   $ref?: string;
   headers?: Record<string, { $ref?: string; required?: boolean; schema?: object }>;
-  /** The second part of an Error's schema lists its integers. */
-  content?: Record<string, { schema: { allOf?: [object, { properties: { error: { enum: number[] } } }] } }>;
+  content?: Record<string, { schema: object }>;
 }
 
 interface Document {
@@ -56,37 +55,7 @@ function describedResponse(method: string, target: string, status: number): Desc
   const operation = document.paths[route.path]?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
   if (operation === undefined) return status === 405 ? document.components.responses['MethodNotAllowed'] : undefined;
   const response = operation.responses[String(status)];
-  return response && resolveResponse(response);
-}
-
-/** Returns the shared response to which `$ref` refers, or the response itself. */
-function resolveResponse(response: Described): Described {
-  return document.components.responses[response.$ref?.split('/').at(-1) ?? ''] ?? response;
-}
-
-/** Names a response as {@link describedAnswers} does: `METHOD path status`, followed by the integer of an error. */
-export function nameAnswer(method: string, target: string, { status, text }: Omit<Received, 'headers'>): string {
-  const path = target.replace(/\?.*/, '').replace(/(?<=\/plants\/).+/, '{id}');
-  const integer = status < 400 || text === '' ? '' : ` ${String((JSON.parse(text) as { error: number }).error)}`;
-  return `${method} ${path} ${status}${integer}`;
-}
-
-/**
- * Returns the names of all responses in the OpenAPI document. Omits the errors for requests that node:http rejects.
- */
-export function describedAnswers(): string[] {
-  const early = [40009, 40800, 43100];
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).flatMap(([method, { responses }]) =>
-      Object.entries(responses).flatMap(([status, response]) => {
-        const { content } = resolveResponse(response);
-        const answer = `${method.toUpperCase()} ${path} ${status}`;
-        const integers = content?.['application/json']?.schema.allOf?.[1]?.properties.error.enum;
-        if (integers === undefined) return [answer];
-        return integers.filter((error) => !early.includes(error)).map((error) => `${answer} ${error}`);
-      }),
-    ),
-  );
+  return document.components.responses[response?.$ref?.split('/').at(-1) ?? ''] ?? response;
 }
 
 function assertHeaders(what: string, { headers = {} }: Described, received: Headers): void {
