@@ -17,7 +17,6 @@ const maxStatementBytes = 8 * maxPageBytes;
 interface Entry {
   readonly request: PageRequest;
   readonly resolve: (page: Promise<PlantPage>) => void;
-  readonly reject: (reason: unknown) => void;
 }
 
 /**
@@ -37,8 +36,8 @@ export class PageReader {
   read(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     if (firstId(after) > maxInt64) return Promise.resolve({ plants: [], hasMore: false });
     const request = { user, after, limit: Math.min(limit, maxPageLength) };
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, resolve, reject });
+    return new Promise((resolve) => {
+      this.#waiting.push({ request, resolve });
       this.#schedule();
     });
   }
@@ -61,17 +60,13 @@ export class PageReader {
 
   async #settle(group: readonly Entry[]): Promise<void> {
     this.#statements++;
-    try {
-      const rows = await this.#readRows(group.map(({ request }) => request));
-      const pages = group.map(({ request, resolve }, n) => {
-        const page = this.#toPage(request, rows[n]);
-        resolve(page);
-        return page;
-      });
-      await Promise.allSettled(pages);
-    } catch (error) {
-      for (const { reject } of group) reject(error);
-    }
+    const rows = this.#readRows(group.map(({ request }) => request));
+    const pages = group.map(({ request, resolve }, n) => {
+      const page = rows.then((found) => this.#toPage(request, found[n]));
+      resolve(page);
+      return page;
+    });
+    await Promise.allSettled(pages);
     this.#statements--;
     this.#schedule();
   }
@@ -90,7 +85,7 @@ export class PageReader {
     return (rows as PageRow[]).sort((a, b) => Number(a.nth) - Number(b.nth));
   }
 
-  async #toPage(request: PageRequest, row: PageRow | undefined): Promise<PlantPage> {
+  #toPage(request: PageRequest, row: PageRow | undefined): PlantPage | Promise<PlantPage> {
     const plants = row && parsePageText(row);
     return plants === undefined ? readPlants(this.#run, request) : cutPage(plants, request.limit);
   }

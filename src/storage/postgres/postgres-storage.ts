@@ -1,10 +1,10 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { minInt64 } from '../../core/model/int64.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../application/options.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
+import { scanPages } from '../scan-pages.ts';
 import { PageReader } from './page-reader.ts';
 import type { PostgresPool } from './pool.ts';
-import { scanPage } from './rows.ts';
+import { scanPlants } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
 import { PlantTable, quotedTable } from './table.ts';
@@ -42,9 +42,9 @@ export class PostgresStorage implements StorageAdapter {
   readonly #table: PlantTable;
   readonly #runStatement: RunStatement;
   readonly #pages: PageReader;
+  readonly #idle = Promise.withResolvers<void>();
   #running = 0;
-  #closing: Promise<void> | undefined;
-  #onIdle: (() => void) | undefined;
+  #isClosed = false;
 
   /** Checks the options. Does not connect to the database. */
   constructor(options: PostgresStorageOptions) {
@@ -66,27 +66,18 @@ export class PostgresStorage implements StorageAdapter {
     return this.#run(() => this.#pages.read(user, range));
   }
 
-  async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
-    // Every user is greater than ''.
-    for (let [user, after] = ['', minInt64]; ;) {
-      const page = await this.#run(() => scanPage(this.#runStatement, user, after));
-      const last = page.at(-1);
-      if (last === undefined) return;
-      yield page;
-      [user, after] = [last.user, last.plant.id];
-    }
+  scan(): AsyncIterable<OwnedPlant[]> {
+    return scanPages((user, after) => this.#run(() => scanPlants(this.#runStatement, user, after)));
   }
 
   close(): Promise<void> {
-    this.#closing ??= new Promise((resolve) => {
-      this.#onIdle = resolve;
-      if (this.#running === 0) resolve();
-    });
-    return this.#closing;
+    this.#isClosed = true;
+    if (this.#running === 0) this.#idle.resolve();
+    return this.#idle.promise;
   }
 
   async #run<T>(operation: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw new PlantStoreError('closed');
+    if (this.#isClosed) throw new PlantStoreError('closed');
     this.#running++;
     try {
       await this.#table.ready();
@@ -96,7 +87,7 @@ export class PostgresStorage implements StorageAdapter {
       this.#table.checkAgain();
       throw error;
     } finally {
-      if (--this.#running === 0) this.#onIdle?.();
+      if (--this.#running === 0 && this.#isClosed) this.#idle.resolve();
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Plant, PlantId } from '../../core/model/plant.ts';
-import { countInPage, cutPage, firstId } from '../../core/page.ts';
+import { cutPage, firstId } from '../../core/page.ts';
 import type { PageRequest } from '../../core/page.ts';
 import type { OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
 import type { RunStatement } from './run-statement.ts';
@@ -11,10 +11,10 @@ export async function readPlants(run: RunStatement, { user, after, limit }: Page
   return cutPage((rows as PlantRow[]).map(toPlant), limit);
 }
 
-export async function scanPage(run: RunStatement, user: string, after: PlantId): Promise<OwnedPlant[]> {
+/** Returns the plants after a key, as many as fit in a page, and one more. */
+export async function scanPlants(run: RunStatement, user: string, after: PlantId): Promise<OwnedPlant[]> {
   const { rows } = await run('scan', [user, String(after)]);
-  const found = (rows as PlantRow[]).map((row) => ({ user: row.user, plant: toPlant(row) }));
-  return found.slice(0, countInPage(found.map(({ plant }) => plant)));
+  return (rows as PlantRow[]).map((row) => ({ user: row.user, plant: toPlant(row) }));
 }
 
 function toPlant({ id, name, tag }: PlantRow): Plant {

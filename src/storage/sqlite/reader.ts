@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { minInt64 } from '../../core/model/int64.ts';
 import type { Plant } from '../../core/model/plant.ts';
-import { countInPage, cutPage, maxPageBytes, maxPageLength } from '../../core/page.ts';
+import { cutPage, maxPageBytes, maxPageLength } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
+import { scanPages } from '../scan-pages.ts';
 
 /** Less than every int64. SQLite compares integers with doubles exactly. */
 const beforeAll = -Infinity;
@@ -37,19 +37,13 @@ export class Reader {
     return cutPage((most < stepLength ? read() : this.#inSnapshot(read)).map(toPlant), most);
   }
 
-  async *scan(): AsyncGenerator<OwnedPlant[]> {
-    // Every user is greater than ''.
-    for (let [user, after] = ['', minInt64]; ;) {
-      const rows = readRows(this.#selectOwned, [user, after], maxPageLength);
-      const plants = rows.map(toPlant);
-      const page = plants
-        .slice(0, countInPage(plants))
-        .map((plant, at): OwnedPlant => ({ user: rows[at]?.[3] ?? '', plant }));
-      const last = page.at(-1);
-      if (last === undefined) return;
-      yield page;
-      [user, after] = [last.user, last.plant.id];
-    }
+  scan(): AsyncIterable<OwnedPlant[]> {
+    return scanPages((user, after) =>
+      readRows(this.#selectOwned, [user, after], maxPageLength).map((row) => ({
+        user: row[3] ?? '',
+        plant: toPlant(row),
+      })),
+    );
   }
 
   /** Changes when another connection commits. */

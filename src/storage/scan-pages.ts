@@ -1,0 +1,19 @@
+import { minInt64 } from '../core/model/int64.ts';
+import type { PlantId } from '../core/model/plant.ts';
+import { countInPage } from '../core/page.ts';
+import type { OwnedPlant } from '../core/storage-adapter.ts';
+
+/** Scans a storage that is sorted by user and id. `read` returns the plants after a key, as many as fit in a page. */
+export async function* scanPages(
+  read: (user: string, after: PlantId) => OwnedPlant[] | Promise<OwnedPlant[]>,
+): AsyncGenerator<OwnedPlant[], void, undefined> {
+  // Every user is greater than ''.
+  for (let [user, after] = ['', minInt64]; ;) {
+    const found = await read(user, after);
+    const page = found.slice(0, countInPage(found.map(({ plant }) => plant)));
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    [user, after] = [last.user, last.plant.id];
+  }
+}
