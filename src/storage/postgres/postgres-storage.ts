@@ -42,9 +42,9 @@ export class PostgresStorage implements StorageAdapter {
   readonly #table: PlantTable;
   readonly #runStatement: RunStatement;
   readonly #pages: PageReader;
-  readonly #idle = Promise.withResolvers<void>();
   #running = 0;
-  #isClosed = false;
+  #closing: Promise<void> | undefined;
+  #onIdle: (() => void) | undefined;
 
   /** Checks the options. Does not connect to the database. */
   constructor(options: PostgresStorageOptions) {
@@ -71,13 +71,15 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   close(): Promise<void> {
-    this.#isClosed = true;
-    if (this.#running === 0) this.#idle.resolve();
-    return this.#idle.promise;
+    this.#closing ??= new Promise((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#running === 0) resolve();
+    });
+    return this.#closing;
   }
 
   async #run<T>(operation: () => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new PlantStoreError('closed');
+    if (this.#closing !== undefined) throw new PlantStoreError('closed');
     this.#running++;
     try {
       await this.#table.ready();
@@ -87,7 +89,7 @@ export class PostgresStorage implements StorageAdapter {
       this.#table.checkAgain();
       throw error;
     } finally {
-      if (--this.#running === 0 && this.#isClosed) this.#idle.resolve();
+      if (--this.#running === 0) this.#onIdle?.();
     }
   }
 }

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { requireAccess } from '../../files/access.ts';
 import { requireFolderOf } from '../../files/folder.ts';
-import { createPrivateFile, damaged, hasWal, refuseOrphanedWal } from './file.ts';
-import { refuseMountPoint, refuseSecondName, unsupported, walOf } from './file.ts';
+import { createPrivateFile, damaged, hasWal, refuseOrphanedWal, refuseOtherNames } from './file.ts';
+import { unsupported, walFilesOf } from './file.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
@@ -37,12 +37,11 @@ const maxBlockingMs = 100;
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
   requireFolderOf(path, 'database file');
-  const files = filesOf(path);
-  requireAccess([...files, dirname(files[1])], 'write');
+  const [wal, index] = walFilesOf(path);
+  requireAccess([path, wal, index, dirname(wal)], 'write');
   refuseOrphanedWal(path);
   createPrivateFile(path);
-  refuseSecondName(path);
-  refuseMountPoint(path);
+  refuseOtherNames(path);
   // Closing a read-write connection checkpoints the WAL, which would change the file of another application.
   if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
@@ -55,20 +54,17 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
       PRAGMA journal_size_limit = ${maxKeptWalBytes};
       PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, maxBlockingMs)}`);
     requireTable(database);
-    checkpointOldWal(database);
+    // Checkpoints the WAL of a crashed process. If an fsync failed before the crash, the end of the WAL might be only
+    // in memory, and later fsyncs might not write it (https://wiki.postgresql.org/wiki/Fsync_Errors). A power failure
+    // would then lose every later commit.
+    tryCheckpoint(database);
   });
-}
-
-/** SQLite also needs the index of the WAL (-shm). */
-function filesOf(path: string): [database: string, wal: string, index: string] {
-  const wal = walOf(path);
-  return [path, wal, wal.replace(/-wal$/, '-shm')];
 }
 
 /** Changes neither the file nor its WAL. Throws `storage_unsupported` if the file is empty. */
 export function openToRead(path: string): DatabaseSync {
   requireSoundSqlite();
-  requireAccess(filesOf(path), 'read');
+  requireAccess([path, ...walFilesOf(path)], 'read');
   const open = (parameter: OpenParameter): DatabaseSync =>
     openChecked(path, parameter, defaultBusyTimeoutMs, (database, version) => {
       if (version === 0) throw unsupported(path, 'is empty');
@@ -82,7 +78,7 @@ export function openToRead(path: string): DatabaseSync {
   } catch (error) {
     // In a read-only folder, SQLite cannot create a WAL. A file without a WAL is not in use and can be read as it is.
     const isReadOnly = hasResultCode(error, 'readOnly') || hasResultCode(error, 'cannotOpen');
-    if (!isReadOnly || existsSync(walOf(path))) throw error;
+    if (!isReadOnly || existsSync(walFilesOf(path)[0])) throw error;
     return open('mode=ro&immutable=1');
   }
 }
@@ -152,16 +148,12 @@ function requireTable(database: DatabaseSync): void {
   database.prepare('SELECT EXISTS (SELECT user, id, name, tag FROM plants)').get();
 }
 
-/**
- * Checkpoints the WAL of a crashed process. If an fsync failed before the crash, the end of the WAL might be only in
- * memory, and later fsyncs might not write it (https://wiki.postgresql.org/wiki/Fsync_Errors). A power failure would
- * then lose every later commit.
- */
-function checkpointOldWal(database: DatabaseSync): void {
+/** Copies the commits in the WAL to the database file. The disk can be full, but plants can still be listed. */
+export function tryCheckpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // The disk may be full. Plants can still be listed.
+    // The next checkpoint may succeed.
   }
 }
 

@@ -4,7 +4,7 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../application/options.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
-import { defaultBusyTimeoutMs, openDatabase } from './database.ts';
+import { defaultBusyTimeoutMs } from './database.ts';
 import { OpenFiles } from './open-files.ts';
 import { Reader } from './reader.ts';
 import { hasResultCode } from './result-code.ts';
@@ -26,9 +26,11 @@ export interface SqliteStorageOptions {
 
 /**
  * Stores plants in an SQLite file with the built-in `node:sqlite` module. The file uses a write-ahead log (WAL) with
- * `synchronous=FULL`, so a commit is on the disk when its promise resolves. If the open file is removed or replaced, or
- * its WAL is removed or replaced, all further commits fail, but plants can still be listed. The same holds after a read or
- * commit has found damage in the file; the code is then `storage_unsupported`. Several processes on one machine can share a file, but the file must not be on a network file system.
+ * `synchronous=FULL`, so a commit is on the disk when its promise resolves. Several processes on one machine can share
+ * the file, but it must not be on a network file system.
+ *
+ * If the open file or its WAL is removed or replaced, all further commits fail, but plants can still be listed. The same
+ * holds after a list or commit has found damage in the file; the code is then `storage_unsupported`.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -58,19 +60,15 @@ export class SqliteStorage implements StorageAdapter {
     checkIntegerOption('busyTimeoutMs', busyTimeoutMs, 0, 2_147_483_647);
     checkBooleanOption('commitThread', commitThread);
 
-    const database = openDatabase(file, busyTimeoutMs);
-    let files: OpenFiles | undefined;
+    this.#files = new OpenFiles(file, busyTimeoutMs);
+    const { database, files } = this.#files;
     try {
-      files = new OpenFiles(file, database);
-      const { identities } = files;
-      this.#files = files;
       this.#reader = new Reader(database);
       this.#committer = commitThread
-        ? new CommitThread({ path: file, identities, busyTimeoutMs })
-        : new Writer(files, busyTimeoutMs);
+        ? new CommitThread({ files, busyTimeoutMs })
+        : new Writer(this.#files, busyTimeoutMs);
     } catch (error) {
-      if (files === undefined) database.close();
-      else files.close();
+      this.#files.close();
       throw error;
     }
   }

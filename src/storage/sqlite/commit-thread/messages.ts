@@ -1,10 +1,9 @@
 import { isPlantStoreError, PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
-import type { FileIdentities } from '../open-files.ts';
+import type { FileSet } from '../open-files.ts';
 
 export interface WorkerSettings {
-  readonly path: string;
-  readonly identities: FileIdentities;
+  readonly files: FileSet;
   readonly busyTimeoutMs: number;
 }
 

@@ -1,7 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openDatabase } from '../database.ts';
-import { identifyFile, isSameFile, walOf } from '../file.ts';
-import { OpenFiles } from '../open-files.ts';
+import { OpenFiles, requireInPlace } from '../open-files.ts';
 import { Writer } from '../writer.ts';
 import { toFailure } from './messages.ts';
 import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
@@ -10,19 +8,12 @@ const port = parentPort;
 // CommitThread recognizes the file by this message.
 if (port === null) throw new Error('This file is the commit thread of Plant Store, not a program.');
 
-const { path, identities, busyTimeoutMs } = workerData as WorkerSettings;
+const { files: expected, busyTimeoutMs } = workerData as WorkerSettings;
 
-/** The files must be those that the main thread reads. */
-function requireSameFiles(): void {
-  const isSame = isSameFile(identifyFile(path), identities.database);
-  if (isSame && isSameFile(identifyFile(walOf(path)), identities.wal)) return;
-  throw new Error(`${path} or its write-ahead log was removed or replaced while it was open. Restart.`);
-}
-
-// `openDatabase` would create a missing file.
-requireSameFiles();
-const files = new OpenFiles(path, openDatabase(path, busyTimeoutMs));
-requireSameFiles();
+// The files must be those that the main thread reads. `OpenFiles` would create a missing file.
+requireInPlace(expected);
+const files = new OpenFiles(expected.path, busyTimeoutMs);
+requireInPlace(expected);
 const writer = new Writer(files, busyTimeoutMs);
 
 let last: Promise<unknown> = Promise.resolve();
