@@ -1,7 +1,7 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../application/options.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
-import { scanPages } from '../scan-pages.ts';
+import { scanPages } from '../../core/scan-pages.ts';
 import { PageReader } from './page-reader.ts';
 import type { PostgresPool } from './pool.ts';
 import { scanPlants } from './rows.ts';

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Plant } from '../../core/model/plant.ts';
 import { cutPage, maxPageBytes, maxPageLength } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
-import { scanPages } from '../scan-pages.ts';
+import { scanPages } from '../../core/scan-pages.ts';
 
 /** Less than every int64. SQLite compares integers with doubles exactly. */
 const beforeAll = -Infinity;

@@ -1,7 +1,7 @@
-import { minInt64 } from '../core/model/int64.ts';
-import type { PlantId } from '../core/model/plant.ts';
-import { countInPage } from '../core/page.ts';
-import type { OwnedPlant } from '../core/storage-adapter.ts';
+import { minInt64 } from './model/int64.ts';
+import type { PlantId } from './model/plant.ts';
+import { countInPage } from './page.ts';
+import type { OwnedPlant } from './storage-adapter.ts';
 
 /** Scans a storage that is sorted by user and id. `read` returns the plants after a key, as many as fit in a page. */
 export async function* scanPages(
