@@ -1,4 +1,4 @@
-import { UsageError } from './command.ts';
+import { shown, UsageError } from './command.ts';
 
 const prefix = 'PLANT_STORE_';
 
@@ -45,6 +45,18 @@ export function setting(name: SettingName, value: string | undefined): Setting {
     if (text !== undefined) return { text, source: variable };
   }
   return { text: fallback, source };
+}
+
+export function parseInteger({ text, source }: Setting, max: number): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new UsageError(`${source} must be 0 to ${max}${shown(text, ', not')}.`);
+}
+
+/** Returns the text of a setting, which must be one of these words. */
+export function parseWord<Word extends string>({ text, source }: Setting, words: readonly Word[]): Word {
+  const word = words.find((known) => known === text);
+  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}${shown(text, ', not')}.`);
+  return word;
 }
 
 /** Returns the name of the environment variable that sets the default of a flag, such as `base-path`. */

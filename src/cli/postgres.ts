@@ -8,15 +8,12 @@ import { loadOptional } from './package.ts';
 
 /** The part of `pg` that this module uses. The types of `pg` might not be installed. */
 interface PgModule {
-  readonly Client: new (config: object) => unknown;
-  readonly Pool: new (config: object) => PgPool;
+  readonly Client: new (config: object) => PgClient;
+  readonly Pool: new (config: object) => PgClient;
 }
 
 interface PgClient extends PostgresPool {
   on(event: 'error', listener: () => void): unknown;
-}
-
-interface PgPool extends PgClient {
   end(): Promise<void>;
 }
 
@@ -61,7 +58,7 @@ export function parseConnectionString({ text, source }: Setting): PostgresLocati
   const parameters = new URLSearchParams(query);
   const max = Number(parameters.get('max') ?? 10);
   if (!Number.isInteger(max) || max < 1) throw new UsageError(`max in ${source} must be an integer from 1.`);
-  const [schema, table] = [parameters.get('schema') ?? undefined, parameters.get('table') ?? undefined];
+  const [schema, table] = ['schema', 'table'].map((name) => parameters.get(name) ?? undefined);
   for (const name of ['max', 'schema', 'table']) parameters.delete(name);
   const connectionString = parameters.size === 0 ? base : `${base}?${parameters.toString()}`;
   // `pg` also accepts strings that are not valid URLs, such as `postgres://ada@/garden?host=/run/postgresql`.

@@ -63,11 +63,10 @@ export function filesOf(...locations: StorageLocation[]): string[] {
 export async function openStorage(location: StorageLocation): Promise<StorageAdapter> {
   if (location.kind === 'memory') return new MemoryStorage();
   if (location.kind === 'postgres') return openPostgres(location, true);
-  const { file, commitThread } = location;
   try {
-    return new SqliteStorage(file, { commitThread });
+    return new SqliteStorage(location.file, { commitThread: location.commitThread });
   } catch (error) {
-    throw describeFailure(`${file} cannot be used`, error);
+    throw describeFailure(`${location.place} cannot be used`, error);
   }
 }
 
@@ -125,7 +124,7 @@ export async function withTarget<T>(
       await storage.close();
     }
   } catch (error) {
-    throw location.kind === 'sqlite' ? describeFailure(`${location.file} cannot be used`, error) : error;
+    throw describeFailure(`${location.place} cannot be used`, error);
   }
 }
 

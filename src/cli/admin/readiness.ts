@@ -18,7 +18,7 @@ export class Readiness {
   readonly #user = randomUUID();
   /** The latest check. At most one check runs at a time, so that checks do not accumulate if the storage hangs. */
   #latest: Promise<string> | undefined;
-  #hasFailed = false;
+  #problem = '';
   /** While the server stops, nothing is logged. */
   isStopping = false;
 
@@ -37,20 +37,20 @@ export class Readiness {
   }
 
   async #check(): Promise<string> {
-    let problem = '';
+    const before = this.#problem;
+    this.#problem = '';
     try {
       await this.#storage.list(this.#user, { after: undefined, limit: 1 });
       // Unlike `list`, this commit fails on a read-only file and without write permission. It bypasses the store, so it
       // can overlap a commit of the store, but not another check.
       await this.#storage.commit([{ kind: 'delete', user: this.#user, id: 0n }]);
-      if (this.#hasFailed && !this.isStopping) this.#log.info('The storage works again.');
+      if (before !== '' && !this.isStopping) this.#log.info('The storage works again.');
     } catch (error) {
       const failure = asStorageError(error);
-      problem = printable(describeError(failure));
-      if (!this.#hasFailed && !this.isStopping) this.#log.error('The storage does not work', failure);
+      this.#problem = printable(describeError(failure));
+      if (before === '' && !this.isStopping) this.#log.error('The storage does not work', failure);
     }
-    this.#hasFailed = problem !== '';
     setTimeout(() => (this.#latest = undefined), checkMs).unref();
-    return problem;
+    return this.#problem;
   }
 }

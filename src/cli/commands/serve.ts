@@ -11,9 +11,9 @@ import { TokenGrants } from '../../tokens/grants.ts';
 import { hasTokenFile, readTokenFile } from '../../tokens/token-file.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
-import { asUsageError, parseCommandLine, shown, UsageError } from '../command.ts';
+import { asUsageError, parseCommandLine, UsageError } from '../command.ts';
 import { createDocs } from '../docs.ts';
-import { setting, settings } from '../environment.ts';
+import { parseInteger, parseWord, setting, settings } from '../environment.ts';
 import type { Setting, SettingName } from '../environment.ts';
 import { createFirstToken, describeFirstToken, planFirstToken } from '../first-token.ts';
 import { interruptible } from '../interruption.ts';
@@ -105,17 +105,6 @@ function parseAdminAddress(port: Setting, { text, source }: Setting): Address | 
   if (port.text === '') return undefined;
   const host = text === '' ? '127.0.0.1' : text;
   return { host, port: parseInteger(port, 65_535), flags: '--admin-port or --admin-host' };
-}
-
-function parseInteger({ text, source }: Setting, max: number): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
-  throw new UsageError(`${source} must be 0 to ${max}${shown(text, ', not')}.`);
-}
-
-function parseWord<Word extends string>({ text, source }: Setting, words: readonly Word[]): Word {
-  const word = words.find((known) => known === text);
-  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}${shown(text, ', not')}.`);
-  return word;
 }
 
 export async function run(args: string[]): Promise<number> {

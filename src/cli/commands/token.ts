@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { scopes as allScopes } from '../../application/caller.ts';
-import type { Scope } from '../../application/caller.ts';
 import { errorTable } from '../../core/model/errors.ts';
 import { isUser } from '../../core/model/user.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
 import { hasTokenFile, readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseCommandLine, shown, UsageError } from '../command.ts';
-import { setting, settings } from '../environment.ts';
+import { parseWord, setting, settings } from '../environment.ts';
 import { printable } from '../output/printable.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 
@@ -45,7 +44,7 @@ async function create(args: string[]): Promise<number> {
   const [user] = positionals;
   if (!user) throw new UsageError('token create requires a USER.');
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
-  const scopes = values.scope?.split(',').map(parseScope);
+  const scopes = values.scope?.split(',').map((text) => parseWord({ text, source: '--scope' }, allScopes));
   const expiresIn = values['expires-in'];
   const expiresAt = expiresIn === undefined ? undefined : parseExpiry(expiresIn);
   const path = openPath(values.tokens);
@@ -93,12 +92,6 @@ function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[
   const isExpired = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
   const expiry = `${expiresAt ?? 'never'}${isExpired ? ' (expired)' : ''}`;
   return [printable(id), printable(user), (scopes ?? allScopes).join(','), createdAt, expiry];
-}
-
-function parseScope(text: string): Scope {
-  const scope = allScopes.find((known) => known === text);
-  if (scope === undefined) throw new UsageError(`--scope must be ${allScopes.join(' or ')}${shown(text, ', not')}.`);
-  return scope;
 }
 
 function parseExpiry(text: string): string {
