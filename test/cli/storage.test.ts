@@ -31,7 +31,6 @@ it('plant-store commits in a worker thread only for "sqlite:FILE?commitThread=tr
 /** Commands, each with the file in its message. `$full` stands for a folder on a full disk. */
 const onFullDisk: [command: string, file: string][] = [
   ['copy --from sqlite:plants.db --to "sqlite:$full/new.db"', '$full/new.db'],
-  ['copy --from sqlite:plants.db --to "sqlite:$full/new.db?commitThread=true"', '$full/new.db'],
   ['backup "$full/copy.db"', '$full/copy.db'],
   ['restore plants.db --storage "sqlite:$full/copy.db"', '$full/copy.db'],
   ['export > "$full/plants.ndjson"', 'ENOSPC'],

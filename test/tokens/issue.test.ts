@@ -14,10 +14,6 @@ async function newPath(t: HasAfter): Promise<string> {
   return join(await temporaryFolder(t), 'tokens.json');
 }
 
-async function permissions(path: string): Promise<string> {
-  return ((await stat(path)).mode & 0o777).toString(8);
-}
-
 describe('issueToken', () => {
   it('stores the SHA-256, scopes and expiry of each token in a file that only its owner can access', async (t) => {
     const path = await newPath(t);
@@ -34,7 +30,7 @@ describe('issueToken', () => {
     assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
     assert.ok(!(await readFile(path, 'utf8')).includes(plain.token.slice(4, 34)));
     assert.deepEqual((await readdir(dirname(path))).sort(), ['tokens.json']);
-    assert.equal(await permissions(path), '600');
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
   });
 
   it('loses no token that several processes create at the same time, even through a symbolic link', async (t) => {
@@ -76,8 +72,8 @@ describe('issueToken', () => {
     await issueToken(path, { user: 'ada' });
     await chown(path, 65_534, 1);
     await issueToken(path, { user: 'bob' });
-    const { uid, gid } = await stat(path);
-    assert.deepEqual([uid, gid, await permissions(path)], [65_534, 1, '600']);
+    const { uid, gid, mode } = await stat(path);
+    assert.deepEqual([uid, gid, mode & 0o777], [65_534, 1, 0o600]);
   });
 
   it('stores no token that could not be delivered', async (t) => {

@@ -5,11 +5,9 @@ import { describe, it } from 'node:test';
 import { callCommand } from '../../support/call-command.ts';
 import { spawnCommand } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
-import { commandEnvironment, finish, runProgram } from '../../support/run-program.ts';
-import { plantStore } from '../../support/sources.ts';
+import { finish } from '../../support/run-program.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
-import { hasProgram } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('plant-store backup', () => {
@@ -37,17 +35,6 @@ describe('plant-store backup', () => {
     }
     assert.equal(await readFile(join(cwd, 'letter.txt'), 'utf8'), 'Dear Ada');
     assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
-  });
-
-  it('works if the file system does not support fsync for folders', async (t) => {
-    if (!hasProgram(t, 'strace')) return;
-    const cwd = await temporaryFolder(t);
-    await createAll(join(cwd, 'plants.db'), hostilePlants);
-    const strace = ['-f', '-o', '/dev/null', '-P', cwd, '-e', 'inject=fsync,fdatasync:error=EINVAL'];
-    const args = [...strace, process.execPath, ...plantStore, 'backup', 'copy.db'];
-    const { code, stderr } = await runProgram('strace', args, { cwd, env: commandEnvironment() });
-    assert.equal(code, 0, stderr);
-    assert.deepEqual(await readAll(join(cwd, 'copy.db')), hostilePlants);
   });
 
   it('says on a signal that nothing was changed, and removes the unfinished copy', async (t) => {

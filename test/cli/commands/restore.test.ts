@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdir, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callCommand } from '../../support/call-command.ts';
@@ -21,44 +21,34 @@ describe('plant-store restore', () => {
     assert.deepEqual((await readdir(cwd)).sort(), ['backup.db', 'plants.db']);
   });
 
-  for (const names of [
-    ['plants.db', 'plants.db-wal', 'plants.db-shm'],
-    ['plants.db-wal'],
-    ['plants.db-shm'],
-    ['plants.db-journal'],
-  ]) {
-    it(`overwrites nothing if ${names.join(' and ')} exists, and prints a command that moves it away`, async (t) => {
-      const cwd = await temporaryFolder(t);
-      await createAll(join(cwd, 'backup.db'), hostilePlants);
-      for (const name of names) await writeFile(join(cwd, name), name);
-      const refused = await callCommand(restore, { cwd });
-      assert.equal(refused.code, 1);
-      assert.deepEqual((await readdir(cwd)).sort(), ['backup.db', ...names].sort());
-      const move = /^mkdir .*$/m.exec(refused.stderr)?.[0] ?? assert.fail(refused.stderr);
-      execFileSync('sh', ['-c', move]);
-      assert.deepEqual((await readdir(join(cwd, 'before-restore'))).sort(), [...names].sort());
-      assert.equal((await callCommand(restore, { cwd })).code, 0);
-      assert.deepEqual(await readAll(join(cwd, 'plants.db')), hostilePlants);
-    });
-  }
-
-  it('does not follow a link to a file that does not exist', async (t) => {
+  it('overwrites nothing, and prints a command that moves the database file and its side files away', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'backup.db'), hostilePlants);
-    await symlink('nothing', join(cwd, 'plants.db'));
-    const { code, stderr } = await callCommand(restore, { cwd });
-    assert.equal(code, 1);
-    assert.match(stderr, /overwrites no file/);
-    assert.deepEqual((await readdir(cwd)).sort(), ['backup.db', 'plants.db']);
+    const file = "it's $HOME.db";
+    const names = ['', '-journal', '-shm', '-wal'].map((ending) => file + ending);
+    // A link to a file that does not exist would make the restored file appear elsewhere.
+    await symlink('nothing', join(cwd, file));
+    for (const name of names.slice(1)) await writeFile(join(cwd, name), name);
+    const args = [...restore, '--storage', `sqlite:${file}`];
+
+    const refused = await callCommand(args, { cwd });
+
+    assert.equal(refused.code, 1);
+    assert.deepEqual((await readdir(cwd)).sort(), ['backup.db', ...names]);
+    execFileSync('sh', ['-c', /^mkdir .*$/m.exec(refused.stderr)?.[0] ?? assert.fail(refused.stderr)]);
+    assert.deepEqual((await readdir(join(cwd, 'before-restore'))).sort(), names);
+    assert.equal((await callCommand(args, { cwd })).code, 0);
+    assert.deepEqual(await readAll(join(cwd, file)), hostilePlants);
   });
 
-  it('quotes the names in the command that it prints', async (t) => {
+  it('refuses to restore to a file of which only a side file exists', async (t) => {
     const cwd = await temporaryFolder(t);
     await createAll(join(cwd, 'backup.db'), []);
-    await writeFile(join(cwd, "it's $HOME.db"), '');
-    const { stderr } = await callCommand([...restore, '--storage', "sqlite:it's $HOME.db"], { cwd });
-    execFileSync('sh', ['-c', /^mkdir .*$/m.exec(stderr)?.[0] ?? assert.fail(stderr)]);
-    assert.deepEqual(await readdir(join(cwd, 'before-restore')), ["it's $HOME.db"]);
+    for (const name of ['plants.db-wal', 'plants.db-shm', 'plants.db-journal']) {
+      await writeFile(join(cwd, name), '');
+      assert.match((await callCommand(restore, { cwd })).stderr, new RegExp(`^mkdir .*/${name} `, 'm'));
+      await rm(join(cwd, name));
+    }
   });
 
   it('leaves no part of a copy behind if the backup is damaged', async (t) => {

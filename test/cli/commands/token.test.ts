@@ -8,7 +8,6 @@ import { callCommand } from '../../support/call-command.ts';
 import { commandEnvironment, runProgram } from '../../support/run-program.ts';
 import type { Finished } from '../../support/run-program.ts';
 import { plantStore } from '../../support/sources.ts';
-import { hasProgram } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -60,17 +59,6 @@ describe('plant-store token create', () => {
     assert.match(stderr, /^plant-store: ENOSPC[^\n]*\n$/);
     assert.deepEqual(readTokenFile(path), kept);
   });
-});
-
-it('plant-store token › works if the file system does not support fsync for folders', async (t) => {
-  if (!hasProgram(t, 'strace')) return;
-  const { cwd, path } = await openDesk(t);
-  const strace = ['-f', '-o', '/dev/null', '-P', cwd, '-e', 'inject=fsync:error=EINVAL'];
-  const args = [...strace, process.execPath, ...plantStore, 'token', 'create', 'ada'];
-  const { code, stdout, stderr } = await runProgram('strace', args, { cwd, env: commandEnvironment() });
-  assert.equal(code, 0, stderr);
-  assert.match(stdout, /^pst_/);
-  assert.equal(readTokenFile(path).length, 1);
 });
 
 it('plant-store token list › prints no secrets, marks expired tokens, and escapes control characters', async (t) => {
