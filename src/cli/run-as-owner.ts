@@ -33,7 +33,7 @@ export function runAsOwner(...files: string[]): void {
   }
 }
 
-/** Returns the first owner other than root of a folder on the way to a file, or else 0. Follows only links of root. */
+/** Returns the first owner other than root of a folder or link on the way to a file, or else 0. */
 function ownerOf(path: string): number {
   const folder = dirname(path);
   if (folder === path) return 0;
@@ -45,7 +45,8 @@ function ownerOf(path: string): number {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   const isShared = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== 0);
   const isSticky = (mode & 0o1000) !== 0;
-  if (isShared && isSticky && entry !== undefined && entry.uid !== 0) return entry.uid;
+  const canMove = (isShared && isSticky) || entry?.isSymbolicLink() === true;
+  if (canMove && entry !== undefined && entry.uid !== 0) return entry.uid;
   // In a sticky folder, only its owner can replace a folder or a link, but others can create files next to a file.
   const isSafe = !isShared || (isSticky && (entry?.isDirectory() === true || entry?.isSymbolicLink() === true));
   if (!isSafe) throw new Error(`Other accounts can write to ${folder}. As root, use a folder of a single account.`);

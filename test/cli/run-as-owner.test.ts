@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { issueToken } from '../../src/tokens/issue.ts';
@@ -59,6 +59,17 @@ describe('command that root runs in a folder of another account', { skip, concur
       assert.deepEqual(await contentsOf(victim), before);
     });
   }
+
+  it('does not follow a link of another account in a folder of root', async (t) => {
+    const victim = await folderOfRoot(t);
+    const cwd = await temporaryFolder(t);
+    await symlink(join(victim, 'tokens.json'), join(cwd, 'tokens.json'));
+    await lchown(join(cwd, 'tokens.json'), nobody, nobody);
+    const before = await contentsOf(victim);
+    const { code, stdout, stderr } = await runCommand(['token', 'create', 'eve'], { cwd });
+    assert.deepEqual([code, stdout], [1, ''], stderr);
+    assert.deepEqual(await contentsOf(victim), before);
+  });
 
   it('names the user and the file that the user may not use, and the remedy', async (t) => {
     const victim = await folderOfRoot(t);
