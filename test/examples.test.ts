@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startProgram } from './frameworks/program.ts';
@@ -25,15 +25,6 @@ async function call(url: string, body?: string, token = 'secret'): Promise<strin
 }
 
 describe('examples', { concurrency: 3 }, () => {
-  it('are all tested here, and have at most 50 lines each', async () => {
-    const source = await readFile(import.meta.filename, 'utf8');
-    for (const name of (await readdir(join(root, 'examples'))).filter((each) => each.endsWith('.ts'))) {
-      assert.ok(source.includes(`'${name}'`) || name === 'own-adapter.ts', `${name} is not tested`);
-      const lines = (await readFile(pathOf(name), 'utf8')).split('\n').length;
-      assert.ok(lines <= 50, `${name} has ${lines} lines`);
-    }
-  });
-
   it('embed: keeps its plant between runs', async (t) => {
     const cwd = await temporaryFolder(t);
     for (let run = 0; run < 2; run++) {

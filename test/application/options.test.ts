@@ -32,15 +32,12 @@ const adapter = { createLocation: () => assert.fail(), shared: false };
 const withoutScan = Object.assign(new MemoryStorage(), { scan: undefined });
 type WrongOptions = [owner: string, options: object, message: string | RegExp];
 const wrongOptions: WrongOptions[] = [
-  ['PlantStore', { storage: null }, 'storage must be a storage adapter: it has no commit'],
   ['PlantStore', { storage: withoutScan }, 'storage must be a storage adapter: it has no scan'],
   ['PlantStore', { storage, maxPendingWrites: 0 }, 'maxPendingWrites must be an integer of 1 or more'],
-  ['PlantStore', { storage, maxPendingWrites: 2 ** 53 }, 'maxPendingWrites must be an integer of 1 or more'],
   ['PlantStore', { storage, maxCacheBytes: 1.5 }, 'maxCacheBytes must be an integer of 0 or more'],
   ['SqliteStorage', { busyTimeoutMs: -1 }, 'busyTimeoutMs must be an integer from 0 to 2147483647'],
-  ['SqliteStorage', { busyTimeoutMs: 2 ** 31 }, 'busyTimeoutMs must be an integer from 0 to 2147483647'],
   ['SqliteStorage', { commitThread: null }, 'commitThread must be true or false'],
-  ...[{ pool: undefined }, { pool: {} }].map((options): WrongOptions => ['PostgresStorage', options, /^pool must be/]),
+  ['PostgresStorage', { pool: {} }, /^pool must be/],
   ...['', 7, 'a\0b', 'é'.repeat(32)].map((table): WrongOptions => [
     'PostgresStorage',
     { pool, table },
