@@ -29,14 +29,17 @@ export class MapStorage implements StorageAdapter {
   async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     const found = [...this.#open().values()]
       .filter((owned) => owned.user === user && (after === undefined || owned.plant.id > after))
-      .sort((a, b) => (a.plant.id < b.plant.id ? -1 : 1));
-    const page = firstPage(found, limit);
-    return { plants: page.map(({ plant }) => plant), hasMore: page.length < found.length };
+      .map(({ plant }) => ({ ...plant }))
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    // A page must end at about 256 KiB, but contain at least one plant.
+    let size = 0;
+    const end = found.slice(0, limit).findIndex(({ name, tag = '' }) => (size += name.length + tag.length) > 250_000);
+    const plants = found.slice(0, end === -1 ? limit : Math.max(1, end));
+    return { plants, hasMore: plants.length < found.length };
   }
 
   async *scan(): AsyncIterable<OwnedPlant[]> {
-    const rest = [...this.#open().values()];
-    while (rest.length > 0) yield rest.splice(0, firstPage(rest, 1000).length).map((owned) => structuredClone(owned));
+    for (const owned of [...this.#open().values()]) yield [structuredClone(owned)];
   }
 
   async close(): Promise<void> {
@@ -47,12 +50,4 @@ export class MapStorage implements StorageAdapter {
     if (this.#plants === undefined) throw new PlantStoreError('closed');
     return this.#plants;
   }
-}
-
-/** Returns copies of the first plants, until the limit or about 256 KiB is reached. */
-function firstPage(plants: OwnedPlant[], limit: number): OwnedPlant[] {
-  let size = 0;
-  const isFull = ({ plant }: OwnedPlant): boolean => (size += plant.name.length + (plant.tag ?? '').length) > 250_000;
-  const end = plants.slice(0, limit).findIndex(isFull);
-  return structuredClone(plants.slice(0, end === -1 ? limit : Math.max(1, end)));
 }
