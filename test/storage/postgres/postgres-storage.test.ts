@@ -109,7 +109,7 @@ describe('PostgresStorage', () => {
   }
 
   it('does not retry a statement after any other error, because it may have taken effect', async (t) => {
-    for (const code of ['08006', '57P01', '40003', '53100', '22021', '23514', 'ECONNRESET']) {
+    for (const code of ['08006', '40003', '23514', 'ECONNRESET']) {
       await assert.rejects(openFailing(t, code, 1).commit([create(1n)]), { code });
     }
   });
@@ -117,17 +117,12 @@ describe('PostgresStorage', () => {
   it('is closed when the lists in progress have been read', async (t) => {
     const storage = new PostgresStorage({ pool: cluster.pool(t), table: cluster.newTable() });
     await storage.commit(Array.from({ length: 1000 }, (_, id) => create(id)));
-    let settled = 0;
-    const lists = Array.from({ length: 30 }, () =>
-      storage.list('ada', everything).finally(() => {
-        settled++;
-      }),
-    );
+    const settled: number[] = [];
+    for (let n = 0; n < 30; n++) void storage.list('ada', everything).then(({ plants }) => settled.push(plants.length));
     await storage.close();
     // The last list can settle in the same tick as `close`.
     await new Promise(setImmediate);
-    assert.equal(settled, 30);
-    for (const { plants } of await Promise.all(lists)) assert.equal(plants.length, 1000);
+    assert.deepEqual(settled, Array<number>(30).fill(1000));
   });
 });
 

@@ -147,11 +147,13 @@ describe('table of a PostgresStorage', () => {
     ],
     ['with another primary key', (table) => `CREATE TABLE ${table} ${own.replace(key, 'PRIMARY KEY (id, "user")')}`],
     ['that is partitioned', (table) => `CREATE TABLE ${table} ${own} PARTITION BY HASH ("user")`],
-    ['that is lost in a crash', (table) => `CREATE UNLOGGED TABLE ${table} ${own}`],
-    ['that is a view', (table) => `CREATE VIEW ${table} AS SELECT 'ada' AS "user", 1::bigint AS id, '' AS name`],
+    [
+      'that is in fact a view',
+      (table) => `CREATE VIEW ${table} AS SELECT 'ada' AS "user", 1::bigint AS id, '' AS name`,
+    ],
   ];
   for (const [what, make] of refused) {
-    it(`is refused if the package did not create it: one ${what}`, async (t) => {
+    it(`is refused if it is a table ${what}`, async (t) => {
       const table = cluster.newTable();
       await cluster.query(make(`"${table}"`));
       const rows = await cluster.query(`SELECT FROM "${table}"`);
@@ -173,13 +175,6 @@ describe('table of a PostgresStorage that is changed while a server runs', { con
   const raise = "RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'";
   const changes: [what: string, change: (table: string) => string, name: RegExp][] = [
     ['a CHECK constraint', (table) => `ALTER TABLE ${table} ADD CHECK (name <> 'weed')`, /CHECK \(\(name <> 'weed'/],
-    ['a unique constraint', (table) => `ALTER TABLE ${table} ADD UNIQUE (name)`, /UNIQUE \(name\)/],
-    ['an exclusion', (table) => `ALTER TABLE ${table} ADD EXCLUDE (name WITH =)`, /EXCLUDE USING btree \(name/],
-    [
-      'a foreign key',
-      (table) => `ALTER TABLE ${table} ADD FOREIGN KEY ("user", id) REFERENCES ${table}`,
-      /FOREIGN KEY \("user", id\)/,
-    ],
     [
       'a foreign key of another table',
       (table) => `CREATE TABLE pots (owner text, plant bigint, FOREIGN KEY (owner, plant) REFERENCES ${table})`,
@@ -198,7 +193,7 @@ describe('table of a PostgresStorage that is changed while a server runs', { con
     ['UNLOGGED', (table) => `ALTER TABLE ${table} SET UNLOGGED`, /not a permanent table/],
   ];
   for (const [what, change, name] of changes) {
-    it(`is refused by name within seconds: ${what}`, async (t) => {
+    it(`is refused, and the cause names the change: ${what}`, async (t) => {
       const [connectionString, table] = [await cluster.makeDatabase(), 'plants'];
       const storage = new PostgresStorage({ pool: poolOf(t, { connectionString }), table });
       await storage.commit([create(1n)]);
@@ -210,19 +205,12 @@ describe('table of a PostgresStorage that is changed while a server runs', { con
 });
 
 describe('functions that other roles created in a schema of the search_path', () => {
-  const functions = [
-    ...['octet_length(text)', 'int8send(bigint)', 'encode(bytea, text)', 'cardinality(bigint[])', 'to_regclass(text)'],
-    ...['unnest(text[])', 'unnest(bigint[])', 'unnest(integer[])', 'current_setting(text)', 'pg_is_in_recovery()'],
-    ...[
-      'concat_ws(text, text, text, text, text, text)',
-      'quote_ident(text)',
-      'quote_ident(name)',
-      'pg_get_ruledef(oid)',
-    ],
-    ...['format_type(oid, integer)', 'pg_get_constraintdef(oid)', 'pg_get_indexdef(oid)', 'pg_get_triggerdef(oid)'],
-    ...['pg_has_role(oid, text)', 'pg_relation_size(oid)', 'pg_relation_size(regclass)', 'equal(oid, regclass)'],
-  ];
-  const aggregates = ['string_agg(text, text)', 'string_agg(bytea, bytea)', 'sum(integer)', 'array_agg(bigint)'];
+  const functions = `octet_length(text); int8send(bigint); encode(bytea, text); to_regclass(text); unnest(text[]);
+    unnest(bigint[]); unnest(integer[]); current_setting(text); pg_is_in_recovery(); quote_ident(text);
+    concat_ws(text, text, text, text, text, text); quote_ident(name); format_type(oid, integer);
+    pg_get_constraintdef(oid); pg_get_indexdef(oid); pg_get_triggerdef(oid); pg_has_role(oid, text);
+    pg_relation_size(oid); pg_relation_size(regclass); equal(oid, regclass)`.split(/;\s*/);
+  const aggregates = ['string_agg(text, text)', 'string_agg(bytea, bytea)', 'sum(integer)'];
   const fault = "RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$called$$; END'";
   const hostile = [
     ...functions.map((signature) => `CREATE FUNCTION public.${signature} ${fault}`),
@@ -245,10 +233,8 @@ describe('functions that other roles created in a schema of the search_path', ()
       assert.deepEqual(await storage.commit([remove(2n), remove(9n)]), [true, false]);
       assert.deepEqual(await storage.commit([remove(3n), create(4n), create(5n, 'eve', '\x7f')]), [true, false, true]);
       const listed = await Promise.all(['ada', 'eve', 'bob'].map((user) => storage.list(user, everything)));
-      assert.deepEqual(
-        listed.map(({ plants }) => plants.map(({ id }) => id)),
-        [[1n, 4n], [5n], []],
-      );
+      const listedIds = listed.map(({ plants }) => plants.map(({ id }) => id));
+      assert.deepEqual(listedIds, [[1n, 4n], [5n], []]);
       assert.equal((await storage.list('ada', everything)).plants.length, 2);
       assert.equal((await scanAll(storage)).length, 3);
     });
