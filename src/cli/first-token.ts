@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { requireAccess } from '../files/access.ts';
 import { requireFolderOf } from '../files/folder.ts';
@@ -39,8 +39,7 @@ Move the token to a safe place, and remove that file. To list your plants, run:
 function writeNewFile(path: string, text: string): void {
   const file = openSync(path, 'wx', 0o600);
   try {
-    writeSync(file, text);
-    fsyncSync(file);
+    writeFileSync(file, text, { flush: true });
   } catch (error) {
     rmSync(path);
     throw error;

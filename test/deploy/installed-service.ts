@@ -11,25 +11,10 @@ import type { ServerProcess } from '../support/server-process.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 /**
- * The packed program, installed as on a server. If root runs the tests, the server runs as another user.
+ * Installs the packed program as on a server. Requires `dist`. If root runs the tests, the server runs as another user.
+ * `state` is the folder with the database and the tokens. It and `backups` belong to the user of the server.
  */
-interface InstalledService {
-  /** The folder that contains the database and the tokens. */
-  readonly state: string;
-  /** The folder for backups, which also belongs to the user of the server. */
-  readonly backups: string;
-  /** Starts the server. `wrapper` is a command that starts the server, such as strace with its options. */
-  readonly start: (wrapper?: readonly string[]) => Promise<ServerProcess>;
-  /** Returns the token that the server created on its first start. */
-  readonly firstToken: () => Promise<string>;
-  /** Runs a command until it ends, as the user that runs the tests. */
-  readonly run: (program: string, args: string[]) => Promise<Finished>;
-  /** Runs a command until it ends, as the user of the server. */
-  readonly runAsService: (program: string, args: string[]) => Promise<Finished>;
-}
-
-/** Installs the program. Requires `dist`. */
-export async function installService(t: HasAfter): Promise<InstalledService> {
+export async function installService(t: HasAfter) {
   const folder = await installPackage(t);
   await chmod(folder, 0o755);
   const bin = join(folder, 'node_modules/.bin');
@@ -52,22 +37,25 @@ export async function installService(t: HasAfter): Promise<InstalledService> {
   return {
     state,
     backups,
-    start: (wrapper = []) => {
+    /** Starts the server. `wrapper` is a command that starts the server, such as strace with its options. */
+    start: (wrapper: readonly string[] = []): Promise<ServerProcess> => {
       const serve = ['plant-store', 'serve', '--admin-port', '0', '--trusted-proxies', '1'];
       const [program = '', ...args] = [...wrapper, ...serve];
       const child = spawn(program, args, { cwd: state, env, ...account, stdio: ['ignore', 'pipe', 'pipe'] });
       return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
     },
-    firstToken: async () => (await readFile(join(state, 'first-token.txt'), 'utf8')).trim(),
+    /** Returns the token that the server created on its first start. */
+    firstToken: async (): Promise<string> => (await readFile(join(state, 'first-token.txt'), 'utf8')).trim(),
+    /** Runs a command until it ends, as the user that runs the tests. */
     run,
-    runAsService: (program, args) => {
+    /** Runs a command until it ends, as the user of the server. */
+    runAsService: (program: string, args: string[]): Promise<Finished> => {
       const [first = '', ...others] = [...asService, program, ...args];
       return run(first, others);
     },
   };
 }
 
-/** Creates a plant. */
 export function create({ url }: ServerProcess, token: string, plant: object): Promise<Answered> {
   return callService(url, 'POST', '/plants', { token, body: JSON.stringify(plant) });
 }

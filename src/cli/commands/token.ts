@@ -81,7 +81,7 @@ async function revoke(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Returns the path of the tokens file. */
+/** Returns the path of the tokens file, after this process has become the owner of its folder. */
 function openPath(value: string | undefined): string {
   const path = resolve(setting('tokens', value).text);
   runAsOwner(path);

@@ -11,7 +11,6 @@ import { main, plantStore, tsx } from '../../support/sources.ts';
 import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Imports text into plants.db. */
 async function importText(cwd: string, input: string | Buffer, ...flags: string[]): Promise<Finished> {
   await writeFile(join(cwd, 'plants.ndjson'), input);
   return runCommand(['import', ...flags], { cwd, stdin: 'plants.ndjson' });

@@ -19,7 +19,6 @@ async function written(options: LogOptions, work: (log: Log) => Promise<void> | 
   }
 }
 
-/** Returns the messages that a log writes. */
 async function messages(work: (log: Log) => Promise<void> | void): Promise<string[]> {
   const lines = (await written({ format: 'json' }, work)).trimEnd().split('\n');
   return lines.map((line) => (JSON.parse(line) as { message: string }).message);

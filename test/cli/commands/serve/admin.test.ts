@@ -13,7 +13,7 @@ import { damageFile } from '../../../support/sqlite-file.ts';
 import { createAll, rowOfPlants } from '../../../support/stored-plants.ts';
 import { hasProgram } from '../../../support/system-fault.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
-import { adminUrlOf, beginCreate, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
+import { adminUrlOf, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
 import type { TokenFolder } from '../../../support/token-server.ts';
 
 async function start(
@@ -139,20 +139,6 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.equal(await server.stop(), 0);
     const entry = log().find(({ message }) => message === 'request');
     assert.partialDeepStrictEqual(entry, { level: 'error', status: 200, code: 'incomplete', end: 'incomplete' });
-  });
-
-  it('responds to /ready with 503 during a graceful shutdown, until the public port is closed', async (t) => {
-    const started = await start(t, ['--storage', 'memory']);
-    const { server, adminUrl } = started;
-    const body = '{"id":1,"name":"Fern"}';
-    const connection = await beginCreate(t, started, body);
-    const stopped = server.stop();
-    await eventuallyEqual(() => get(`${adminUrl}/ready`), [503, 'The server is stopping.\n']);
-    assert.deepEqual(await get(`${adminUrl}/live`), [200, 'ok\n']);
-    connection.send(body);
-    await connection.until(/"name":"Fern"/);
-    assert.equal(await stopped, 0);
-    await assert.rejects(fetch(`${adminUrl}/live`));
   });
 
   it('responds when the public port has the maximum number of connections, while new clients are served', async (t) => {

@@ -64,11 +64,12 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     assert.equal(started.log().at(-1)?.['message'], 'stopped');
   });
 
-  it('with --drain-delay, accepts connections while /ready returns 503', async (t) => {
+  it('with --drain-delay, accepts connections while /ready returns 503 and /live 200', async (t) => {
     const started = await startTokenServer(t, ['--storage', 'memory', '--admin-port', '0', '--drain-delay', '2']);
-    const ready = `${await adminUrlOf(started.server)}/ready`;
+    const adminUrl = await adminUrlOf(started.server);
     const { exit } = await signal(started, 'SIGTERM');
-    assert.equal((await fetch(ready)).status, 503);
+    assert.equal((await fetch(`${adminUrl}/ready`)).status, 503);
+    assert.equal((await fetch(`${adminUrl}/live`)).status, 200);
     assert.equal((await started.create(1)).status, 200);
     assert.equal(await exit, 0);
   });
