@@ -78,13 +78,11 @@ export class PlantTable {
     const { encoding, synchronousCommit, found, stranger, isLarge } = await readTable(this.#pool, name);
     if (encoding !== 'UTF8') throw unsupported(`The server_encoding is ${encoding}, not UTF8.`);
     if (synchronousCommit === 'off') {
-      throw unsupported(
-        'synchronous_commit is off, so a crash would lose plants. Set it to on, for example for the role.',
-      );
+      throw unsupported('synchronous_commit is off, so a crash would lose plants. Set it to on.');
     }
     if (found === null) return false;
     if (found !== definition) {
-      const remedy = 'Undo the changes, or choose another name for the table of Plant Store.';
+      const remedy = 'Undo the changes, or choose another name.';
       throw unsupported(`The table ${name} is not as Plant Store creates it (${found}). ${remedy}`);
     }
     if (this.#createTable && stranger !== null) {

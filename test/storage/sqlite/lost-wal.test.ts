@@ -18,11 +18,11 @@ const ways: [what: string, lose: (path: string) => Promise<unknown>][] = [
 
 for (const commitThread of [false, true]) {
   describe(
-    `SqliteStorage${commitThread ? ' with a commit thread' : ''} whose write-ahead log`,
+    `SqliteStorage${commitThread ? ' with a commit thread' : ''} and its write-ahead log`,
     { concurrency: true },
     () => {
       for (const [what, lose] of ways) {
-        it(`${what} rejects commits until it is opened again, and loses none that it accepted later`, async (t) => {
+        it(`rejects commits until it is reopened if the log ${what}, and loses none that it accepts later`, async (t) => {
           const path = await newPath(t);
           const storage = openSqlite(t, path, { commitThread });
           await folderIsSettled();
@@ -38,7 +38,7 @@ for (const commitThread of [false, true]) {
         });
       }
 
-      it('is removed while another process starts does not end that process’s WAL', async (t) => {
+      it('keeps the log of a process that started after the first log was removed', async (t) => {
         const path = await newPath(t);
         const storage = openSqlite(t, path, { commitThread });
         execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
@@ -58,7 +58,7 @@ for (const commitThread of [false, true]) {
         assert.equal(checkIntegrity(path), 'ok');
       });
 
-      it('is truncated by a checkpoint of another connection accepts commits', async (t) => {
+      it('accepts commits after a checkpoint of another connection has truncated the log', async (t) => {
         const path = await newPath(t);
         const storage = openSqlite(t, path, { commitThread });
         await folderIsSettled();
