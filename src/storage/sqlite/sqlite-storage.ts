@@ -119,7 +119,9 @@ export class SqliteStorage implements StorageAdapter {
   /** Throws the error again. A commit to a damaged file could overwrite plants that can still be read. */
   readonly #noticeDamage = (error: unknown): never => {
     if (!hasResultCode(error, 'corrupt') && !hasResultCode(error, 'notADatabase')) throw error;
-    this.#damage = new PlantStoreError('storage_unsupported', 'The database file is damaged.', { cause: error });
+    this.#damage = new PlantStoreError('storage_unsupported', 'The database file is damaged or cannot be read.', {
+      cause: error,
+    });
     throw this.#damage;
   };
 

@@ -5,7 +5,11 @@ import { createAll, rowOfPlants, scanAll } from '../../support/stored-plants.ts'
 import { create, everything, remove } from '../../support/writes.ts';
 import { newPath, openSqlite } from './sqlite-state.ts';
 
-const damaged = { name: 'PlantStoreError', code: 'storage_unsupported', message: 'The database file is damaged.' };
+const damaged = {
+  name: 'PlantStoreError',
+  code: 'storage_unsupported',
+  message: 'The database file is damaged or cannot be read.',
+};
 
 for (const commitThread of [false, true]) {
   describe(`SqliteStorage${commitThread ? ' with a commit thread' : ''} over a damaged file`, () => {

@@ -134,7 +134,10 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     );
     await eventuallyEqual(
       () => get(`${adminUrl}/ready`),
-      [503, 'The storage does not work: The database file is damaged. (database disk image is malformed)\n'],
+      [
+        503,
+        'The storage does not work: The database file is damaged or cannot be read. (database disk image is malformed)\n',
+      ],
     );
     assert.equal(await server.stop(), 0);
     const entry = log().find(({ message }) => message === 'request');
