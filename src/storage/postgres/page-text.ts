@@ -16,8 +16,10 @@ export interface PageText {
 const separator = '\x7f';
 
 /** The minimum size of a plant's JSON, in bytes. PostgreSQL computes it without reading long names and tags. */
-export const plantBytes: string = `pg_catalog.octet_length(name)
-  + coalesce(pg_catalog.octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
+export const plantBytes: string = [
+  'pg_catalog.octet_length(name)',
+  `coalesce(pg_catalog.octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`,
+].join(' + ');
 
 /** The columns of a {@link PageText} in SQL. In place of a plant that exceeds `maxBytes`, there are two separators. */
 export function pageText(maxBytes: string): string {
