@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { errorTable, PlantStoreError } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
+import { parseExactJson } from '../core/model/exact-json.ts';
 
 export interface ServiceRequest {
   readonly method: string;
@@ -36,7 +38,7 @@ export interface Result {
 /** A complete response, with all headers except those that the server adds. */
 export interface Answer extends Pick<Result, 'status' | 'body'> {
   readonly headers: Record<string, string>;
-  /** Must be called once: when the response is sent or passed to the web server, or can no longer be sent. */
+  /** Must be called when the response is sent or passed to the web server, or can no longer be sent. */
   readonly onEnd: (sent: Sent) => void;
 }
 
@@ -63,6 +65,28 @@ export function bodyHeaders(body: Result['body']): Record<string, string> {
   if (typeof body === 'string') headers['Content-Length'] = `${Buffer.byteLength(body)}`;
   else if ('byteLength' in body) headers['Content-Length'] = `${body.byteLength}`;
   return headers;
+}
+
+/** Keeps the `id` exact: see `parseExactJson`. */
+export async function readJson(request: ServiceRequest, maxBytes: number): Promise<unknown> {
+  checkMediaType(request);
+  const bytes = await request.readBody(maxBytes);
+  if (!isUtf8(bytes)) throw new HttpError('invalid_json');
+  try {
+    return parseExactJson(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new HttpError('invalid_json', undefined, { cause });
+  }
+}
+
+/** Checks that the headers declare a JSON body in UTF-8 (RFC 8259 §8.1) without a content coding. */
+function checkMediaType(request: ServiceRequest): void {
+  const contentType = request.header('content-type') ?? '';
+  const coding = request.header('content-encoding') ?? 'identity';
+  const isJson = /^application\/json\s*(?:;|$)/i.test(contentType);
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? 'utf-8';
+  if (isJson && /^utf-?8$/i.test(charset) && coding.toLowerCase() === 'identity') return;
+  throw new HttpError('invalid_media_type');
 }
 
 /** Collects the chunks of a body in one buffer. Separate one-byte chunks would need 400 times their size. */

@@ -6,14 +6,13 @@ import { int64FromText } from '../core/model/int64.ts';
 import { parseNewPlant, plantJson } from '../core/model/plant.ts';
 import { isTraced } from '../core/trace.ts';
 import { challenge, findCaller } from './auth.ts';
-import { readJson } from './body.ts';
 import { corsHeaders } from './cors.ts';
-import { bodyHeaders, errorBody, HttpError } from './exchange.ts';
+import { bodyHeaders, errorBody, HttpError, readJson } from './exchange.ts';
 import type { Answer, Result, ServiceRequest } from './exchange.ts';
 import { answerList, parseListQuery } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
-import type { ServiceOptions, ServiceStore } from './options.ts';
+import type { FailedRequest, ServiceOptions, ServiceStore } from './options.ts';
 import { Permits } from './permits.ts';
 import { clipPath, operationOf, resolveTarget } from './routes.ts';
 import type { Operation, OperationId, Target } from './routes.ts';
@@ -23,6 +22,8 @@ import { requestChannel, requestIdOf, RequestTrace } from './trace.ts';
 export interface Service {
   answer(request: ServiceRequest): Promise<Answer>;
   hasRoute(target: string): boolean;
+  /** Calls the `onError` option. Never throws. */
+  onError(error: unknown, request: FailedRequest): void;
 }
 
 interface Call {
@@ -46,7 +47,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
   const parsed = parseServiceOptions(store, options);
   const { authenticate, basePath, corsOrigin, maxBodyBytes, maxInFlight, trustedProxies } = parsed;
   const permits = new Permits(maxInFlight);
-  const callOnError = guardHook('onError', parsed.onError, printError);
+  const onError = guardHook('onError', parsed.onError, printError);
   const openApi = openApiJson(basePath);
 
   function answer(request: ServiceRequest): Promise<Answer> {
@@ -127,7 +128,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
 
   function report({ request, requestId, target, trace }: Call, error: unknown): void {
     trace?.fail(error);
-    callOnError(error, { requestId, method: request.method, path: target.route?.path ?? '' });
+    onError(error, { requestId, method: request.method, path: target.route?.path ?? '' });
   }
 
   function finish(call: Call, { status, headers: more, body, code }: Result): Answer {
@@ -135,11 +136,14 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
     headers['X-Request-Id'] = call.requestId;
     Object.assign(headers, more, corsHeaders(corsOrigin, call.request, call.target.route?.allow));
     const isGone = code !== undefined && !call.request.isOpen;
+    let hasEnded = false;
     return {
       status,
       headers,
       body,
       onEnd: ({ isComplete, bytes, error }) => {
+        if (hasEnded) return;
+        hasEnded = true;
         if (call.permitHolder !== undefined) permits.release(call.permitHolder);
         if (error !== undefined) report(call, error);
         const outcome = { status, code: error === undefined ? code : ('incomplete' as const) };
@@ -149,7 +153,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
     };
   }
 
-  return { answer, hasRoute: (target) => resolveTarget(target, basePath).route !== undefined };
+  return { answer, onError, hasRoute: (target) => resolveTarget(target, basePath).route !== undefined };
 }
 
 function openApiJson(prefix: string): string {

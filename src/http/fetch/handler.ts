@@ -1,7 +1,8 @@
+import { HttpError } from '../exchange.ts';
+import type { Answer, Pages, Sent } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 import { FetchRequest } from './request.ts';
-import { createResponse } from './response.ts';
 
 /**
  * Creates the HTTP service as a function that accepts a WHATWG `Request` and returns a promise for a `Response`, for
@@ -22,4 +23,55 @@ export function createFetchHandler(
 ): (request: Request) => Promise<Response> {
   const service = createService(store, options);
   return async (request) => createResponse(await service.answer(new FetchRequest(request)), request);
+}
+
+/** The headers are the same as in a response over node:http. */
+function createResponse({ status, headers, body, onEnd }: Answer, request: Request): Response {
+  const init = { status, headers };
+  const sent = request.method === 'HEAD' || body === undefined ? null : body;
+  if (typeof sent === 'object' && sent !== null && 'next' in sent) {
+    return new Response(streamOf(sent, request, onEnd), init);
+  }
+  onEnd({ isComplete: true });
+  return new Response(sent, init);
+}
+
+/** The requests whose lists are being sent. A request that is not referenced does not abort its signal. */
+const sending = new Set<Request>();
+
+/** Each page is read only when the consumer requests it. */
+function streamOf(pages: Pages, request: Request, onEnd: (sent: Sent) => void): ReadableStream<Uint8Array> {
+  const { signal } = request;
+  sending.add(request);
+  const end = (sent: Sent): void => {
+    sending.delete(request);
+    onEnd(sent);
+    void pages.return();
+  };
+  const onAbort = (): void => {
+    end({ isComplete: false });
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const source = {
+    async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+      try {
+        const { value, done } = await pages.next();
+        if (done !== true) {
+          controller.enqueue(value);
+          return;
+        }
+        if (!signal.aborted) controller.close();
+        end({ isComplete: true });
+      } catch (error) {
+        end({ isComplete: false, error });
+      }
+      // If the list is complete, the stream is already closed, and this call does nothing. Otherwise, the client must
+      // not mistake the list for a complete one. After an abort, the stream fails only at the next pull, because some
+      // servers would log an earlier failure as a fault.
+      controller.error(new HttpError('internal', 'The list ended before it was complete.'));
+    },
+    cancel: onAbort,
+  };
+  return new ReadableStream(source, { highWaterMark: 0 });
 }

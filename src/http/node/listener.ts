@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isTraced } from '../../core/trace.ts';
-import type { Pages } from '../exchange.ts';
-import { printError } from '../options.ts';
+import type { Answer } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
@@ -81,94 +80,69 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
 }
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  try {
-    const end = await sendAnswer(service, message, response);
-    await whenSent(response, end);
-  } catch (error) {
-    // The request or the response lacks something that every request or response of node:http has.
-    printError(error, { requestId: '', method: message.method ?? '', path: '' });
-    (response as Partial<ServerResponse>).destroy?.();
-  }
-}
-
-/** Calls `end` as soon as the response has been sent, or cannot be sent. Not every library emits both events. */
-async function whenSent(response: ServerResponse, end: (isComplete: boolean) => void): Promise<void> {
-  if (response.writableFinished || response.destroyed) {
-    end(response.writableFinished);
-    return;
-  }
-  await new Promise<void>((resolve) => {
-    let isEnded = false;
-    const endOnce = (isComplete: boolean): void => {
-      if (!isEnded) end(isComplete);
-      isEnded = true;
-      resolve();
-    };
-    response.on('finish', () => {
-      endOnce(true);
-    });
-    response.on('close', () => {
-      endOnce(false);
-    });
-  });
-}
-
-/**
- * Sends the response. Returns a function to call when the response has been sent or its client has disconnected. This
- * function does not keep the body in memory.
- */
-async function sendAnswer(
-  service: Service,
-  message: IncomingMessage,
-  response: ServerResponse,
-): Promise<(isComplete: boolean) => void> {
   const socket = message.socket as Socket | undefined;
   const bytesBefore = isTraced(requestChannel) ? socket?.bytesWritten : undefined;
-  const request = new NodeRequest(message);
-  const { status, headers, body, onEnd } = await service.answer(request);
-  if (request.isAmbiguous || !request.isComplete) headers['Connection'] = 'close';
-  if (socket && !request.isComplete) {
-    // node:http calls this method to close a connection, even if the client is still sending the body.
-    socket.destroySoon = () => {
-      endAndDrain(socket);
-    };
-  }
-  let error: unknown;
-  try {
-    if (!response.destroyed) {
-      response.writeHead(status, headers);
-      if (message.method === 'HEAD' || body === undefined) response.end();
-      else if (typeof body === 'string' || 'byteLength' in body) response.end(body);
-      else await sendPages(response, body);
-    }
-  } catch (thrown) {
-    error = thrown;
-    // The client must not mistake a part of the response for the whole response.
-    response.destroy();
-  }
-  return (isComplete) => {
+  let onEnd: Answer['onEnd'] | undefined;
+  const end = (isComplete: boolean, error?: unknown): void => {
     const bytes = (socket?.bytesWritten ?? NaN) - (bytesBefore ?? NaN);
     // Some runtimes do not count the bytes that are written to a socket.
-    onEnd({ isComplete, error, bytes: bytes >= 0 ? bytes : undefined });
+    onEnd?.({ isComplete, error, bytes: bytes >= 0 ? bytes : undefined });
   };
+  try {
+    const request = new NodeRequest(message);
+    const answer = await service.answer(request);
+    onEnd = answer.onEnd;
+    if (!request.isComplete) {
+      answer.headers['Connection'] = 'close';
+      // node:http calls this method to close a connection, even if the client is still sending the body.
+      if (socket) {
+        socket.destroySoon = () => {
+          endAndDrain(socket);
+        };
+      }
+    }
+    await send(answer, message, response);
+    // Not every library emits both events.
+    if (response.writableFinished || response.destroyed) end(response.writableFinished);
+    else {
+      await new Promise<void>((resolve) => {
+        response.on('finish', () => {
+          end(true);
+          resolve();
+        });
+        response.on('close', () => {
+          end(false);
+          resolve();
+        });
+      });
+    }
+  } catch (error) {
+    // The client must not mistake a part of the response for the whole response. A test double or a serverless adapter
+    // may lack methods that every response of node:http has.
+    (response as Partial<ServerResponse>).destroy?.();
+    if (onEnd !== undefined) end(false, error);
+    else service.onError(error, { requestId: '', method: message.method ?? '', path: '' });
+  }
 }
 
-/**
- * Sends each page when the previous one has been accepted, as `pipe` does: a middleware that compresses the response
- * does not call the callback of `write`. Returns early if the client disconnects.
- */
-async function sendPages(response: ServerResponse, pages: Pages): Promise<void> {
-  let resume: (value?: unknown) => void = () => undefined;
-  const onProgress = (): void => {
-    resume();
-  };
-  response.on('drain', onProgress);
-  response.on('close', onProgress);
-  for await (const page of pages) {
-    const progress = new Promise((resolve) => (resume = resolve));
-    // Some libraries create responses whose `write` returns nothing.
-    if (!response.destroyed && (response.write(page) as boolean | undefined) === false) await progress;
-    if (response.destroyed) return;
+/** Writes the response; a long list page by page. Returns early if the client disconnects. */
+async function send(
+  { status, headers, body }: Answer,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  response.writeHead(status, headers);
+  if (message.method === 'HEAD' || body === undefined) response.end();
+  else if (typeof body === 'string' || 'byteLength' in body) response.end(body);
+  else {
+    const closed = new Promise((resolve) => response.on('close', resolve));
+    for await (const page of body) {
+      // Like `pipe`, this does not use the callback of `write`: a middleware that compresses the response drops it. Some
+      // libraries create responses whose `write` returns nothing.
+      const isFull = (response.write(page) as boolean | undefined) === false;
+      if (isFull) await Promise.race([closed, new Promise((resolve) => response.once('drain', resolve))]);
+      if (response.destroyed) return;
+    }
+    response.end();
   }
-  response.end();
 }

@@ -99,14 +99,18 @@ describe('createRequestListener with a request and a response that no server has
     assert.equal((JSON.parse(chunks.map(String).join('')) as unknown[]).length, 2500);
   });
 
-  it('does not reject if the response lacks a method', async (t) => {
-    const printed = t.mock.method(console, 'error', () => undefined);
-    const { listener } = createListener(t);
-    const { request, response } = createDoubles('/plants');
-    Object.assign(response, { writeHead: undefined, on: undefined });
+  it('destroys the response and reports one error if the request or the response lacks a method', async (t) => {
+    const { listener, faults } = createListener(t, { maxInFlight: 1 });
+    for (const missing of ['url', 'writeHead'] as const) {
+      const { request, response } = createDoubles('/plants');
+      Object.defineProperty(missing === 'url' ? request : response, missing, { value: 7 });
+      await listener(request, response);
+      assert.ok(response.destroyed, missing);
+      assert.ok(faults.splice(0).length === 1, missing);
+    }
+    const { request, response, chunks } = createDoubles('/plants');
     await listener(request, response);
-    assert.ok(response.destroyed);
-    assert.ok(printed.mock.callCount() <= 1, 'one error is printed at most');
+    assert.deepEqual(chunks, ['[]'], 'the permit is free');
   });
 });
 
