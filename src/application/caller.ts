@@ -9,7 +9,7 @@ export interface Caller {
   readonly user: string;
   /** The caller's scopes; default: all. A string that is not a {@link Scope} is ignored. */
   readonly scopes?: readonly string[] | undefined;
-  /** Identifies the token in the log and in request messages. The identifier is not a secret. */
+  /** Identifies the token in the log and in request messages, so it must not be a secret. */
   readonly tokenId?: string | undefined;
 }
 

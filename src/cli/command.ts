@@ -30,7 +30,7 @@ export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
   return parsed;
 }
 
-/** Quotes a value for a message, after `before`. Omits a value that could contain a secret, such as a URL. */
+/** Returns `before` and the quoted value, for a message; '' if the value could contain a secret, such as a URL. */
 export function shown(value: string, before = ''): string {
   return /^[\w.:,-]{0,20}$/.test(value) ? `${before} '${value}'` : '';
 }

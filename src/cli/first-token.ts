@@ -6,8 +6,8 @@ import { issueToken } from '../tokens/issue.ts';
 import { shellQuoted } from './output/shell-quoted.ts';
 
 /**
- * Returns the new file for the first token of a server. The token is not printed, because the output of a server is
- * often saved in a log.
+ * Returns the path of the new file for the first token of a server. The token is not printed, because the output of a
+ * server is often saved in a log.
  *
  * @throws {Error} if the file exists, or if it or the tokens file cannot be created in the folder.
  */

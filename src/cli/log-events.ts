@@ -5,7 +5,7 @@ import type { Log } from './output/log.ts';
 
 /** Logs the requests of the process, and the events of its public server. */
 export function logEvents(server: Server, log: Log): void {
-  // Without subscribers, requests are not traced.
+  // Without a subscriber, the service does not spend time on tracing.
   if (log.hasInfo) {
     subscribe('tracing:plant-store:request:asyncEnd', (message) => {
       log.request(message as RequestMessage);

@@ -12,5 +12,6 @@ process.emitWarning = (...args: unknown[]) => {
 // could run.
 const { run } = await import('./run.ts');
 process.exitCode = await run(process.argv.slice(2));
-// A failed start of the server can leave the other port open, and a failed authentication a connection of `pg`.
+// If the server fails to start, one of its ports can still be open. If the authentication of `pg` fails, its connection
+// can still be open.
 if (process.exitCode !== 0) setTimeout(() => process.exit(), 1000).unref();

@@ -8,8 +8,8 @@ import type { OwnedPlant } from '../core/storage-adapter.ts';
 const maxLineBytes = 1_048_576;
 
 /**
- * Splits a stream of bytes into lines without terminators. Yields the lines that end in the same chunk together. The
- * end of a line that is too long is left out.
+ * Splits a stream of bytes into lines without terminators. Yields the lines that end in the same chunk together. May
+ * truncate a line that is too long, but not to a valid length.
  */
 export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer[], void, undefined> {
   // Latin-1 preserves every byte, so invalid UTF-8 can be reported. Appending to a string does not copy it.

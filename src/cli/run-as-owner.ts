@@ -4,9 +4,9 @@ import type { UserInfo } from 'node:os';
 import { dirname, isAbsolute, resolve } from 'node:path';
 
 /**
- * If root runs a command, and another account owns a folder on the way to one of the files, this process becomes that
- * account for good. The account could otherwise make root change any file, with symbolic links or SQLite journals. Call
- * this function before anything is done with the files.
+ * If root runs a command, and another account owns a folder in the path of one of the files, this process permanently
+ * becomes that account. Otherwise, the account could make root change any file, with symbolic links or SQLite journals.
+ * Must be called before any of the files is used.
  *
  * @throws {Error} if several accounts can change the folders.
  */
@@ -27,13 +27,13 @@ export function runAsOwner(...files: string[]): void {
   try {
     become(accountOf(uid));
   } catch (cause) {
-    // The account may have no name, or root may not change its account in a container.
+    // The account may have no name. In a container, root may lack the permission to become another account.
     const problem = `${file} belongs to the account ${uid}, which this process cannot become`;
     throw new Error(`${problem}. Run the command as this account.`, { cause });
   }
 }
 
-/** Returns the first owner other than root of a folder or link on the way to a file, or else 0. */
+/** Returns the first owner, other than root, of a folder or link in a path; 0 if root owns all of them. */
 function ownerOf(path: string): number {
   const folder = dirname(path);
   if (folder === path) return 0;
@@ -47,12 +47,12 @@ function ownerOf(path: string): number {
   const isSticky = (mode & 0o1000) !== 0;
   const canMove = (isShared && isSticky) || entry?.isSymbolicLink() === true;
   if (canMove && entry !== undefined && entry.uid !== 0) return entry.uid;
-  // In a sticky folder, only its owner can replace a folder or a link, but others can create files next to a file.
+  // In a sticky folder, other accounts cannot replace a folder or a link, but they can create files next to a file.
   const isSafe = !isShared || (isSticky && (entry?.isDirectory() === true || entry?.isSymbolicLink() === true));
   if (!isSafe) throw new Error(`Other accounts can write to ${folder}. As root, use a folder of a single account.`);
   if (entry?.isSymbolicLink() !== true) return 0;
   const target = readlinkSync(path);
-  // The path is not normalized: after a link, `..` is the parent of the folder that the link leads to.
+  // The path is not normalized: after a link, `..` is the parent of the folder that the link points to.
   return ownerOf(isAbsolute(target) ? target : `${folder}/${target}`);
 }
 

@@ -11,7 +11,7 @@ import type { Setting } from './environment.ts';
 import { openPostgres, parseConnectionString } from './postgres.ts';
 import type { PostgresLocation } from './postgres.ts';
 
-/** A storage setting, parsed. `place` is its description, without a password. */
+/** A parsed storage setting. `place` describes the storage, without a password. */
 export type StorageLocation =
   | { readonly kind: 'memory'; readonly place: string }
   | { readonly kind: 'sqlite'; readonly place: string; readonly file: string; readonly commitThread: boolean }
@@ -59,7 +59,7 @@ export function filesOf(...locations: StorageLocation[]): string[] {
   return locations.flatMap((location) => (location.kind === 'sqlite' ? location.file : []));
 }
 
-/** Opens a storage. Creates a missing file or table. */
+/** Creates a missing file. The first operation creates a missing PostgreSQL table. */
 export async function openStorage(location: StorageLocation): Promise<StorageAdapter> {
   if (location.kind === 'memory') return new MemoryStorage();
   if (location.kind === 'postgres') return openPostgres(location, true);

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers';
 
-/** Counts the requests of each event loop iteration, to recognize a client that is alone. */
+/** Counts the requests of each event loop iteration, to detect that only one client sends requests. */
 export class Arrivals {
   #count = 0;
   #isCrowded = true;
 
-  /** Returns whether this is the first request of its iteration, and the last iteration with requests had only one. */
+  /** Returns whether the request is alone: the first in its iteration, after an iteration with only one request. */
   add(): boolean {
     this.#count++;
     if (this.#count > 1) return false;

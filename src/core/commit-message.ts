@@ -6,7 +6,8 @@ export interface CommitMessage {
   readonly writes: number;
   /**
    * One function for each write that was requested while the `start` channel had subscribers. It calls `work` in the
-   * async context of the request (`AsyncLocalStorage.snapshot()`), so that a subscriber can link the commit to it.
+   * async context of that request (`AsyncLocalStorage.snapshot()`), so that a subscriber can link the commit to the
+   * request.
    */
   readonly contexts: readonly (<Result>(work: () => Result) => Result)[];
   /** The commit's error; `undefined` if the commit succeeded. */

@@ -6,10 +6,10 @@ import { maxPageLength, readPage, toJsonPage } from './page.ts';
 import type { JsonPage, PageRequest } from './page.ts';
 import type { StorageAdapter } from './storage-adapter.ts';
 
-/** An adapter can read synchronously, so a turn reads about one long page, and a few short pages of each user. */
+/** A turn ends after about this many plants, because a synchronous adapter blocks the event loop. */
 const maxTurnPlants = maxPageLength;
 
-/** This many requests do not wait for the end of the iteration, which can last a second with thousands of clients. */
+/** A turn starts when this many requests have arrived: with many clients, an iteration can take a second. */
 const maxArrivals = 64;
 
 interface Entry {
@@ -21,7 +21,7 @@ interface Entry {
 /**
  * Reads pages in turns, one at the end of each event loop iteration. A turn first checks the storage's version, so a
  * page reflects every commit that was acknowledged before the page was requested. It then returns cached pages, and
- * reads the others. A client that is alone does not wait.
+ * reads the others. If only one client sends requests, it does not wait.
  *
  * The reads of a user are limited to one long page at a time, or several short ones, and users are served in
  * round-robin order. A user with many requests therefore does not delay the lists of others.

@@ -22,7 +22,7 @@ export interface PageRequest extends ListRange {
 
 export const maxPageLength = 1000;
 
-/** A plant whose JSON alone is larger has a page of its own. */
+/** A plant whose JSON is larger is the only plant in its page. */
 export const maxPageBytes = 262_144;
 
 /** The size of `{"name":""}`. */
@@ -35,7 +35,10 @@ const maxCodeUnitBytes = 6;
 
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, lastId: undefined, hasMore: false });
 
-/** For 1000 short plants, adding up upper bounds takes 3 µs, and saves measuring their JSON, which takes 93 µs. */
+/**
+ * Returns how many plants fit in a page. First adds up upper bounds of their sizes, because measuring the JSON of 1000
+ * short plants takes 30 times as long.
+ */
 export function countInPage(plants: readonly PlantFields[]): number {
   plants = plants.slice(0, maxPageLength);
   let mostBytes = 2;
@@ -53,7 +56,7 @@ export function cutPage(found: Plant[], limit: number): PlantPage {
   return { plants, hasMore: plants.length < found.length };
 }
 
-/** Rejects with a PlantStoreError. An invalid page is a failure of the storage. */
+/** Rejects with a PlantStoreError. An invalid page counts as a failure of the storage. */
 export async function readPage(storage: StorageAdapter, user: string, range: ListRange): Promise<PlantPage> {
   try {
     return checkedPage(await storage.list(user, range), range);

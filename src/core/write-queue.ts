@@ -8,7 +8,7 @@ import type { CallerContext } from './trace.ts';
 
 const maxBatchWrites = 1000;
 
-/** A batch waits for more writes this many iterations at most. With 64 clients, about 60 writes then share an fsync. */
+/** A batch waits at most this many iterations for more writes. With 64 clients, about 60 writes then share an fsync. */
 const maxWaitTurns = 5;
 
 const maxReturnWaitMs = 10;
@@ -22,8 +22,8 @@ interface Entry {
 
 /**
  * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
- * one batch. One fsync or one round trip covers a whole batch. At most one batch is in flight. A second write to the same
- * plant waits for the next batch. A write does not wait for others if no other request arrived with the last one.
+ * one batch. One fsync or one round trip covers a whole batch. At most one batch is in flight. A second write to the
+ * same plant waits for the next batch. If only one client sends writes, a write does not wait for others.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<boolean[]>;

@@ -2,8 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
 
 /**
- * Throws an error if this process may not read, or with `'write'` read and write, one of the files or folders. Missing
- * ones are ignored. SQLite's own messages name neither the file nor the cause.
+ * Throws an error if this process may not read one of the files or folders, or may not write to it if the purpose is
+ * `'write'`. Ignores missing files and folders. SQLite's own messages name neither the file nor the cause.
  */
 export function requireAccess(paths: readonly string[], purpose: 'read' | 'write'): void {
   for (const path of paths) {

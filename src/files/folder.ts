@@ -16,7 +16,7 @@ export function syncFolder(path: string): void {
   try {
     fsyncSync(folder);
   } catch (error) {
-    // CIFS and shared folders of virtual machines do not support it.
+    // CIFS and shared folders of virtual machines do not support fsync for folders.
     if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   } finally {
     closeSync(folder);

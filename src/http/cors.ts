@@ -21,7 +21,7 @@ function isOrigin(value: unknown): value is string {
   return URL.parse(value)?.origin === value;
 }
 
-/** See https://fetch.spec.whatwg.org/#http-cors-protocol. `allow` is `undefined` if there is no such path. */
+/** See https://fetch.spec.whatwg.org/#http-cors-protocol. `allow` is `undefined` if no route matches. */
 export function corsHeaders(
   origins: readonly string[],
   request: ServiceRequest,

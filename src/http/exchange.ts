@@ -46,11 +46,11 @@ export interface Sent {
   readonly isComplete: boolean;
   /** The size of the response in bytes, including the header; `undefined` if it is unknown. */
   readonly bytes?: number | undefined;
-  /** What prevented the rest of the response from being sent, other than a disconnect. */
+  /** The error that ended the response early; `undefined` after a disconnect. */
   readonly error?: unknown;
 }
 
-/** An error that the service itself finds, such as a missing token, not an error of `authenticate`. */
+/** An error that the service itself detects, such as a missing token, in contrast to an error of `authenticate`. */
 export class HttpError extends PlantStoreError {}
 
 export function errorBody({ code, message }: PlantStoreError): string {

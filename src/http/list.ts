@@ -20,8 +20,8 @@ export async function answerList(store: ServiceStore, user: string, query: ListO
 }
 
 /**
- * A page of this length, in UTF-16 code units, or more is kept as bytes outside the heap. As bytes, a list of 1000
- * plants with short names would need 1.4 times the CPU time.
+ * Pages of at least this length, in UTF-16 code units, are kept as bytes outside the heap. Shorter pages stay strings:
+ * as bytes, a list of 1000 plants with short names would take 1.4 times the CPU time.
  */
 const longPage = 65_536;
 

@@ -42,9 +42,9 @@ export interface ServiceOptions {
    */
   trustedProxies?: number | undefined;
   /**
-   * Called with every error for which the client receives only a generic 500 or 503 response, except `saturated` and
-   * `closed`, and with every error that interrupts a list. The default function, which is also called if this one
-   * throws, writes the error, the method and the path to standard error.
+   * Called with each error that causes a 500 or 503 response, except `saturated` and `closed`, and with each error that
+   * interrupts a list. The default function writes the error, the method and the path to standard error. It is also
+   * called if this function throws.
    */
   onError?: ((error: unknown, request: FailedRequest) => void) | undefined;
 }

@@ -35,6 +35,6 @@ export interface RequestMessage {
   readonly durationMs: number;
   /** The size of the response in bytes, including the header; `undefined` if the web server does not count them. */
   readonly bytes: number | undefined;
-  /** `false` if the client disconnected, or if an error ended the response early. The status is the one that was sent. */
+  /** `false` if the client disconnected or an error ended the response early. The status is the one that was sent. */
   readonly isComplete: boolean;
 }

@@ -19,7 +19,7 @@ const latter = range(500).map((n) => plantOf('ada', BigInt(500 + n)));
 const replacing = shuffled([...removeAll(former), ...createAll(latter)]);
 const restoring = shuffled([...removeAll(latter), ...createAll(former)]);
 
-/** Returns the index of the state whose first plants the page consists of. */
+/** Returns the index of the state that the page shows. The page must consist of the first plants of a state. */
 function expectOneState(page: PlantPage, states: readonly OwnedPlant[][]): number {
   const { length } = page.plants;
   const index = states.findIndex((state) => {
@@ -31,7 +31,7 @@ function expectOneState(page: PlantPage, states: readonly OwnedPlant[][]): numbe
   return index;
 }
 
-/** Lists the plants through each adapter until the commit settles. Each list must be one of the given states. */
+/** Lists the plants through each adapter until the commit settles. Each list must show one of the given states. */
 async function expectOneStateDuring(
   commit: () => Promise<unknown>,
   storages: readonly CheckedAdapter[],

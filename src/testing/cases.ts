@@ -8,7 +8,7 @@ import { ReferenceStore } from './reference-store.ts';
 import { expectStored, scanAll } from './stored.ts';
 import type { Suite } from './suite.ts';
 
-/** All characters of ASCII and C1 controls but U+0000, the separators of lines and paragraphs, and special ones. */
+/** ASCII without U+0000, the C1 controls, the line and paragraph separators, and a few special characters. */
 const characters = [...range(160).slice(1), 0x2028, 0x2029, 0xfeff, 0xfffd, 0xffff, 0x1f33f].map((code) =>
   String.fromCodePoint(code),
 );

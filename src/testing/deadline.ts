@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 
-/** Limits the time of each call, and names the call that fails. */
+/** Limits the time of each call. The error message names the call that failed. */
 export class Deadline {
   readonly #ms: number;
   /** The number of calls that did not settle in time. */

@@ -83,7 +83,7 @@ async function callRandomly(place: Place, count: number, skipped: readonly numbe
   return undefined;
 }
 
-/** Skips one call after the other, as long as the rest still fails. */
+/** Skips each call without which the remaining calls still fail. */
 async function findShortest(suite: Suite, count: number, failure: Failure): Promise<Failure> {
   const end = performance.now() + maxSearchMs;
   let shortest = failure;

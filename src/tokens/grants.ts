@@ -35,8 +35,8 @@ export class TokenGrants {
   }
 
   /**
-   * Returns `null` if the token is unknown or expired. Throws `storage_unavailable` while a changed file cannot be used,
-   * because the change might revoke the token.
+   * Returns `null` if the token is unknown or expired. Throws `storage_unavailable` while a changed file cannot be
+   * used, because the change might revoke the token.
    */
   find(token: string): Caller | null {
     const nowMs = performance.now();

@@ -62,8 +62,8 @@ export function requireTokenFile(path: string): void {
 }
 
 /**
- * Replaces the tokens file atomically and durably. `beforeStore` runs when only the renaming of the new file is left.
- * The new file is also the lock.
+ * Replaces the tokens file atomically and durably. `beforeStore` runs directly before the new file is renamed. The new
+ * file is also the lock.
  */
 async function changeTokenFile(
   path: string,

@@ -18,7 +18,7 @@ export interface TokenRecord {
   readonly expiresAt?: string;
 }
 
-/** The content of a tokens file is invalid. The message does not quote it. */
+/** Thrown if the content of a tokens file is invalid. The message does not quote the content. */
 export class InvalidTokenFile extends Error {}
 
 /** @throws {InvalidTokenFile} if the content is invalid, and another error if the file cannot be read. */
@@ -28,7 +28,7 @@ export function readTokenFile(path: string): TokenRecord[] {
     const stats = statSync(path);
     // If the path names a pipe, opening it would block until another process opens the pipe for writing.
     if (!stats.isFile()) throw new Error('it is not a file');
-    // A change replaces the file by renaming a new one, which is not visible under another name.
+    // A change replaces the file by renaming a new one. Under another name, the old file would stay visible.
     if (stats.nlink !== 1 || isMountPoint(path)) {
       const place = 'it has another hard link (remove the link) or is mounted without its folder (mount the folder)';
       throw new Error(`${place}, so revoked tokens could stay valid`);

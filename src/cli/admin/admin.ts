@@ -11,7 +11,7 @@ import { collectServiceMetrics } from './service-metrics.ts';
  */
 const maxConnections = 8;
 
-/** Stalled clients do not block the admin port, because new connections replace them. */
+/** Stalled clients do not block the admin port, because a new connection evicts a stalled one. */
 export function createAdminServer(publicServer: Server, readiness: Readiness): Server {
   const formatMetrics = collectServiceMetrics(publicServer);
 
@@ -29,7 +29,7 @@ export function createAdminServer(publicServer: Server, readiness: Readiness): S
 
   const server = createServer((request, response) => {
     void page(request).then(([status, text]) => {
-      // With kept-alive connections, eight clients could occupy the port.
+      // Eight idle keep-alive connections would reach the limit.
       response.writeHead(status, { 'Content-Type': metricsType, Connection: 'close' }).end(text);
     });
   });

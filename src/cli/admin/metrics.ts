@@ -4,7 +4,7 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 /** The upper bounds of the histogram buckets, in seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, Infinity];
 
-/** Formats a metric in the Prometheus text format 0.0.4. A sample is what follows the metric's name on its line. */
+/** Formats a metric in the Prometheus text format 0.0.4. A sample is the part of a line after the metric's name. */
 export function formatMetric(
   type: 'counter' | 'gauge' | 'histogram',
   name: string,

@@ -19,7 +19,7 @@ export class Readiness {
   /** The latest check. At most one check runs at a time, so that checks do not accumulate if the storage hangs. */
   #latest: Promise<string> | undefined;
   #problem = '';
-  /** While the server stops, nothing is logged. */
+  /** While the server stops, problems of the storage are not logged. */
   isStopping = false;
 
   constructor(storage: StorageAdapter, log: Log) {
@@ -41,8 +41,8 @@ export class Readiness {
     this.#problem = '';
     try {
       await this.#storage.list(this.#user, { after: undefined, limit: 1 });
-      // Unlike `list`, this commit fails on a read-only file and without write permission. It bypasses the store, so it
-      // can overlap a commit of the store, but not another check.
+      // Unlike `list`, a commit fails if the file is read-only or if the write permission is missing. This commit can
+      // overlap a commit of the store, but not another check.
       await this.#storage.commit([{ kind: 'delete', user: this.#user, id: 0n }]);
       if (before !== '' && !this.isStopping) this.#log.info('The storage works again.');
     } catch (error) {

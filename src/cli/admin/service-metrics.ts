@@ -8,14 +8,14 @@ import { isDiskFull } from '../describe-error.ts';
 import { Counter, formatMetric, Histogram } from './metrics.ts';
 
 /**
- * Collects metrics from diagnostics channels until the process ends. The returned function formats them. `isUp` is
+ * Collects metrics from diagnostics channels until the process ends. The returned function formats them. `isUp` tells
  * whether the storage works.
  */
 export function collectServiceMetrics(server: Server): (isUp: boolean) => string {
   const [requests, durations, commits] = [new Counter(), new Histogram(), new Histogram()];
   let isFull = false;
 
-  // In Prometheus, a counter that first appears at 10 has not increased, so the alerts would miss the first failures.
+  // To Prometheus, a counter whose first value is 1 has not increased, so alerts would miss the first failure.
   for (const operation of ['createPlant', 'getPlants', 'deletePlant']) {
     for (const [code, { status }] of Object.entries(errorTable)) {
       if (status >= 500) requests.add(`operation="${operation}",status="${status}",code="${code}"`, 0);

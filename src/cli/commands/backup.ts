@@ -34,14 +34,14 @@ export async function run(args: string[]): Promise<number> {
   });
 }
 
-/** Copies a database file. Leaves no part of a copy behind if the signal is aborted. */
+/** Removes the incomplete copy if the signal is aborted. */
 export async function copyDatabase(file: string, target: string, signal: AbortSignal): Promise<void> {
   try {
     await backUpDatabase(file, target, () => {
       signal.throwIfAborted();
     });
   } catch (error) {
-    // An error of SQLite does not say which of the two files it is about.
+    // An SQLite error does not name the file that it concerns.
     throw describeFailure(`${file} cannot be copied to ${target}`, error);
   }
 }

@@ -160,7 +160,7 @@ export async function run(args: string[]): Promise<number> {
   process.exit(0);
 }
 
-/** If there are tokens, there should be a database. The path may be wrong, and clients would see an empty store. */
+/** A tokens file without a database suggests that the path is wrong. Clients would see an empty store. */
 function warnOfNewDatabase({ storage, tokens }: Config, log: Log): void {
   if (storage.kind !== 'sqlite' || existsSync(storage.file)) return;
   const advice = 'Unless this is the first start, stop the server and check --storage.';

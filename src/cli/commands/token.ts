@@ -54,7 +54,7 @@ async function create(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Rejects if standard output cannot be written. */
+/** Rejects if writing to standard output fails. */
 const print = promisify((text: string, done: (error?: Error | null) => void) => process.stdout.write(text, done));
 
 function list(args: string[]): number {
@@ -81,7 +81,7 @@ async function revoke(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Returns the path of the tokens file, after this process has become the owner of its folder. */
+/** Returns the path of the tokens file. If this process runs as root, it first becomes the folder's owner. */
 function openPath(value: string | undefined): string {
   const path = resolve(setting('tokens', value).text);
   runAsOwner(path);

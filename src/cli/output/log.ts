@@ -43,8 +43,8 @@ export class Log {
   }
 
   /**
-   * Logs an error with its causes. An unexpected error is logged with its stack.
-   * Repetitions within a second are logged as one entry, because every request fails while the storage is unavailable.
+   * Logs an error with its causes. An unexpected error is logged with its stack. Repetitions within a second are logged
+   * as one entry, because every request fails while the storage is unavailable.
    */
   error(event: string, error?: unknown, requestId?: string): void {
     const message = error === undefined ? event : `${event}: ${describeError(error)}`;
@@ -59,7 +59,7 @@ export class Log {
     this.#write({ level: 'error', message, requestId, error: isExpected ? undefined : errorText(error) });
   }
 
-  /** Logs a request that has ended. A list that an error has cut off is an error, although its status is 200. */
+  /** Logs a request that has ended. A list that an error cuts off is logged as an error, although its status is 200. */
   request(message: RequestMessage): void {
     this.#write({
       level: message.code === 'incomplete' ? 'error' : 'info',

@@ -31,7 +31,7 @@ export class TransferReport implements CopyPlantsOptions {
   }
 }
 
-/** Formats a number of things, such as `1 plant` or `2,000 plants`. `unit` must be in the singular. */
+/** Formats a number and its unit, such as `1 plant` or `2,000 plants`. `unit` must be in the singular. */
 export function counted(count: number, unit: string): string {
   return `${count.toLocaleString('en-US')} ${unit}${count === 1 ? '' : 's'}`;
 }

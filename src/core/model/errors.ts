@@ -105,8 +105,8 @@ export class PlantStoreError extends Error {
 }
 
 /**
- * Returns whether a value is a {@link PlantStoreError}. Unlike `instanceof`, recognizes an error from another copy of the
- * package. Never throws.
+ * Returns whether a value is a {@link PlantStoreError}. Unlike `instanceof`, recognizes an error from another copy of
+ * the package. Never throws.
  */
 export function isPlantStoreError(error: unknown): error is PlantStoreError {
   try {

@@ -1,4 +1,4 @@
-/** Enough for every `sub` of OpenID Connect (Core 1.0 §2). PostgreSQL would limit a user to less than 2704 bytes. */
+/** Enough for every `sub` of OpenID Connect (Core 1.0 §2). A PostgreSQL index limits a user to less than 2704 bytes. */
 const maxUserBytes = 255;
 
 export function isUser(value: unknown): value is string {

@@ -36,7 +36,7 @@ function createResponse({ status, headers, body, onEnd }: Answer, request: Reque
   return new Response(sent, init);
 }
 
-/** The requests whose lists are being sent. A request that is not referenced does not abort its signal. */
+/** The requests whose lists are being sent. The signal of a garbage-collected request is never aborted. */
 const sending = new Set<Request>();
 
 /** Each page is read only when the consumer requests it. */

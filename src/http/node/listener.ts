@@ -15,7 +15,7 @@ import { NodeRequest } from './request.ts';
  */
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => Promise<void>;
 
-/** The maximum number of pipelined requests that wait on a connection; one more closes it. Each uses 3 KiB. */
+/** The maximum number of waiting pipelined requests; one more closes the connection. Each uses 3 KiB. */
 const maxWaiting = 32;
 
 /**
@@ -33,7 +33,7 @@ const maxWaiting = 32;
  */
 export function createRequestListener(store: ServiceStore, options: ServiceOptions): ServiceListener {
   const service = createService(store, options);
-  /** The functions that end the wait of the pipelined requests of a connection. */
+  /** For each connection, the functions that end the waits of its pipelined requests. */
   const waiting = new WeakMap<Socket, Set<() => void>>();
 
   function waitersOn(socket: Socket): Set<() => void> {
@@ -56,7 +56,7 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
       socket.destroy();
       return;
     }
-    // When this promise resolves, the previous request has returned its permit.
+    // When this promise resolves, the previous request has released its permit.
     await new Promise<void>((resolve) => {
       const endWait = (): void => {
         waiters.delete(endWait);
@@ -102,7 +102,7 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
       }
     }
     await send(answer, message, response);
-    // Not every library emits both events.
+    // The responses of some libraries emit only one of the two events.
     if (response.writableFinished || response.destroyed) end(response.writableFinished);
     else {
       await new Promise<void>((resolve) => {
@@ -137,8 +137,8 @@ async function send(
   else {
     const closed = new Promise((resolve) => response.on('close', resolve));
     for await (const page of body) {
-      // Like `pipe`, this does not use the callback of `write`: a middleware that compresses the response drops it. Some
-      // libraries create responses whose `write` returns nothing.
+      // Like `pipe`, this does not pass a callback to `write`: a middleware that compresses the response would drop the
+      // callback. Some libraries create responses whose `write` returns nothing.
       const isFull = (response.write(page) as boolean | undefined) === false;
       if (isFull) await Promise.race([closed, new Promise((resolve) => response.once('drain', resolve))]);
       if (response.destroyed) return;

@@ -64,7 +64,7 @@ export function createServerFor(listener: (...call: Parameters<RequestListener>)
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const response = currentResponse(socket);
     if (response !== undefined && (response.headersSent || response.req.complete)) {
-      // The response that has begun, or to a complete request before the rejected input, is sent first.
+      // A response is sent first if it has begun, or if its request was complete before the rejected input.
       socket.pause();
       response.once('finish', () => {
         endAndDrain(socket);
@@ -143,9 +143,9 @@ export async function drainServer(server: Server, options: { readonly graceMs?: 
 
 function closeIdle(server: Server): void {
   const sockets = [...openConnections(server).keys()];
-  // Before version 26, Node.js does not take a connection without any request for idle.
+  // Before version 26, Node.js does not consider a connection idle if it has not received any request.
   for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  // Node.js takes a connection for idle when the last data of its response has been written, although not sent.
+  // Node.js considers a connection idle when its response has been written, even if the data has not been sent.
   const isSending = sockets.map(currentResponse).some((response) => response?.writableEnded === true);
   if (!isSending) server.closeIdleConnections();
 }

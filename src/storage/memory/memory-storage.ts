@@ -29,7 +29,7 @@ export class MemoryStorage implements StorageAdapter {
     this.#refuseIfClosed();
     const found: OwnedPlant[] = [];
     const nextPage = (): OwnedPlant[] => found.splice(0, countInPage(found.map(({ plant }) => plant)));
-    // The users are copied, because a user who is removed and added again would be visited twice.
+    // The users are copied, because a user who is removed and added again would otherwise be visited twice.
     for (const user of [...this.#plantsByUser.keys()]) {
       let range: ListRange | undefined = { after: undefined, limit: maxPageLength };
       while (range !== undefined) {

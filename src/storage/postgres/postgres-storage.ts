@@ -31,8 +31,8 @@ export interface PostgresStorageOptions {
  * disk of the database server and, if there is a synchronous standby, also on the standby's disk.
  *
  * Methods reject with `storage_unsupported` if the table is missing or is not as this class creates it, if the encoding
- * of the database is not UTF8, or if `synchronous_commit` is `off`. Lists of a standby are rejected, because they can be
- * outdated. If the connection is lost during a commit, the commit is not retried, and its outcome is unknown.
+ * of the database is not UTF8, or if `synchronous_commit` is `off`. Lists of a standby are rejected, because they can
+ * be outdated. If the connection is lost during a commit, the commit is not retried, and its outcome is unknown.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });

@@ -14,7 +14,7 @@ interface TableRow {
   readonly isLarge: string | null;
 }
 
-/** From this table size on (about 2,500 plants), PostgreSQL always plans to use the index. */
+/** If a table is at least this large (about 2,500 plants), PostgreSQL always plans to use the index. */
 const largeTableBytes = 262_144;
 
 const columns = `SELECT pg_catalog.concat_ws(' ', pg_catalog.quote_ident(attname),
@@ -24,9 +24,9 @@ const columns = `SELECT pg_catalog.concat_ws(' ', pg_catalog.quote_ident(attname
   WHERE attrelid = found.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
 
 /**
- * Everything else that can reject or change a write of one user, and thereby fail the writes that are committed with it:
- * for example, a foreign key of another table can prevent deletes, and an index can reject long names. From PostgreSQL
- * 18 on, NOT NULL is also a constraint. `REINDEX CONCURRENTLY` temporarily adds an index with the key `1 2`.
+ * Everything else that can reject or change a write of one user, and thereby fail the other writes of the batch. For
+ * example, a foreign key of another table can prevent deletes, and an index can reject long names. Since PostgreSQL 18,
+ * NOT NULL is also a constraint. `REINDEX CONCURRENTLY` temporarily adds an index with the key `1 2`.
  */
 const others = `SELECT pg_catalog.pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
     WHERE found.oid IN (conrelid, confrelid) AND contype <> 'n'

@@ -31,12 +31,13 @@ export interface PlantRow {
 const requirePrimary = `(CASE WHEN pg_catalog.pg_is_in_recovery()
   THEN 'The database is a standby, whose plants can be outdated.' ELSE 'true' END)::boolean`;
 
-// Always true. Without it, a generic plan expects 10 requests, so executions with fewer would be planned again.
+// Always true. It lowers the number of requests that a generic plan expects from 10 to 1. Otherwise, the generic plan
+// would seem too costly, and PostgreSQL would plan each execution with fewer requests again.
 const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 
 /**
- * Reads one row more than the limit. A generic plan expects `LIMIT $n` to return a tenth of its input. If its cost is
- * high, each execution is planned again. Nested limits lower the estimate to 1001 rows, then 100, then 10.
+ * Reads one row more than the limit. A generic plan expects `LIMIT $n` to return a tenth of its input. If the
+ * plan seems costly, each execution is planned again. Nested limits lower the estimate to 1001 rows, then 100, then 10.
  */
 function limited(query: string, limit: string): string {
   const bounded = `SELECT * FROM (${query} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;
@@ -44,8 +45,8 @@ function limited(query: string, limit: string): string {
 }
 
 /**
- * Ends the rows one plant after the JSON exceeds `maxPageBytes`. If the first plant already exceeds it, the next row
- * shows that more plants follow.
+ * Returns the plants up to the first one at which the JSON exceeds `maxPageBytes`, and one more. The additional plant
+ * shows that more plants follow, even if the first plant alone exceeds the size.
  */
 function rowsOf(plants: string, condition = 'true'): string {
   return `SELECT "user", id::pg_catalog.text AS id, name, tag FROM (
@@ -57,9 +58,9 @@ function rowsOf(plants: string, condition = 'true'): string {
 }
 
 /**
- * Names of functions and types are qualified with `pg_catalog`. Otherwise, PostgreSQL could call a function that another
- * role has created in a schema of the `search_path`, for example with a parameter of type `bigint[]` in place of
- * `anyarray`. For each operator, `pg_catalog` has one with exactly these types, which is always preferred.
+ * Names of functions and types are qualified with `pg_catalog`. Otherwise, PostgreSQL could call a function that
+ * another role has created in a schema of the `search_path`, for example with a parameter of type `bigint[]` in place
+ * of `anyarray`. For each operator, `pg_catalog` has one with exactly these types, which is always preferred.
  */
 export function statementsFor(quotedTable: string): Readonly<Record<StatementName, string>> {
   const unnest = (parameter: string, type: string): string => `pg_catalog.unnest(${parameter}::${type}[])`;

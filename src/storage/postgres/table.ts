@@ -72,7 +72,7 @@ export class PlantTable {
     }
   }
 
-  /** Returns whether the table exists. */
+  /** Returns whether the table exists. Rejects with `storage_unsupported` if it cannot be used. */
   async #check(): Promise<boolean> {
     const name = this.#name;
     const { encoding, synchronousCommit, found, stranger, isLarge } = await readTable(this.#pool, name);

@@ -25,7 +25,7 @@ const schema = `
 
 /**
  * A checkpoint that finds a longer WAL, for example after a slow backup, truncates it to this size. In normal use, the
- * WAL stays below 17 MiB and is not truncated, because an fsync costs more while a file grows.
+ * WAL stays below 17 MiB and keeps its size, because an fsync takes longer while a file grows.
  */
 const maxKeptWalBytes = 67_108_864;
 
@@ -71,7 +71,7 @@ export function openToRead(path: string): DatabaseSync {
       database.exec('PRAGMA query_only = ON');
       requireTable(database);
     });
-  // When a read-only connection is closed, it does not change an existing WAL, but would leave an empty one otherwise.
+  // A read-only connection does not change an existing WAL. If there is no WAL, it would leave an empty one behind.
   if (hasWal(path)) return open('mode=ro');
   try {
     return open('mode=rw');
@@ -148,7 +148,7 @@ function requireTable(database: DatabaseSync): void {
   database.prepare('SELECT EXISTS (SELECT user, id, name, tag FROM plants)').get();
 }
 
-/** Copies the commits in the WAL to the database file. The disk can be full, but plants can still be listed. */
+/** Copies the commits in the WAL to the database file. Ignores errors: even if the disk is full, the file is usable. */
 export function tryCheckpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');

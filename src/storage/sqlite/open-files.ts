@@ -29,7 +29,7 @@ export class OpenFiles {
   readonly files: FileSet;
   /** The folder of the files, or `undefined` if the path is a symbolic link. */
   readonly #folderPath: string | undefined;
-  /** The folder when the files were last compared, if its timestamp shows every later removal or replacement. */
+  /** The folder when the files were last compared; `undefined` if its timestamp might not show a later change. */
   #folder: BigIntStats | undefined;
   #loss: Loss | undefined;
 
@@ -40,14 +40,14 @@ export class OpenFiles {
     this.#folderPath = lstatSync(path).isSymbolicLink() ? undefined : dirname(path);
   }
 
-  /** Throws an error if an earlier commit was not in the files at the path. */
+  /** Throws an error if an earlier commit was written to a file that was removed or replaced. */
   checkBeforeCommit(): void {
     if (this.#loss === undefined) return;
     const cause = new Error(describeLoss(this.#loss, this.files));
     throw new PlantStoreError('storage_unavailable', undefined, { cause });
   }
 
-  /** Throws an error if the commit is not in the files at the path. */
+  /** Throws an error if the commit was written to a file that was removed or replaced. */
   checkAfterCommit(): void {
     const folder = this.#folderPath === undefined ? undefined : identifyFile(this.#folderPath);
     if (folder !== undefined && isSameFile(folder, this.#folder) && folder.ctimeNs === this.#folder?.ctimeNs) return;
@@ -87,7 +87,7 @@ export function requireInPlace(files: FileSet): void {
 
 function findLoss({ path, database, wal, index }: FileSet): Loss | undefined {
   if (!isSameFile(database, identifyFile(path))) return 'database';
-  // If the path has become a symbolic link, the next process uses a WAL beside the file that the link leads to.
+  // If the path has become a symbolic link, the next process uses a WAL beside the file that the link points to.
   const [walPath, indexPath] = walFilesOf(path);
   if (isSameFile(wal, identifyFile(walPath)) && isSameFile(index, identifyFile(indexPath))) return undefined;
   return existsSync(walPath) ? 'walReplaced' : 'walRemoved';

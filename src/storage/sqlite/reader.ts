@@ -12,7 +12,7 @@ const ofUser = 'FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT';
 /** Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
-/** Rows are read in steps of this many, so that the read ends soon after long names have filled a page. */
+/** The number of rows in a step. Reading in steps ends soon after long names have filled a page. */
 const stepLength = 200;
 
 export class Reader {

@@ -29,8 +29,8 @@ export interface SqliteStorageOptions {
  * `synchronous=FULL`, so a commit is on the disk when its promise resolves. Several processes on one machine can share
  * the file, but it must not be on a network file system.
  *
- * If the open file or its WAL is removed or replaced, all further commits fail, but plants can still be listed. The same
- * holds after a list or commit has found damage in the file; the code is then `storage_unsupported`.
+ * If the open file or its WAL is removed or replaced, all further commits fail, but plants can still be listed. The
+ * same applies after a list or commit has found damage in the file; the code is then `storage_unsupported`.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -111,12 +111,15 @@ export class SqliteStorage implements StorageAdapter {
   }
 
   async #release(): Promise<void> {
-    // The last connection to be closed checkpoints the WAL. If there is a commit thread, this is its connection.
+    // The connection that is closed last checkpoints the WAL: that of the commit thread, if there is one.
     this.#files.close();
     await this.#committer.close();
   }
 
-  /** Throws the error again. A commit to a damaged file could overwrite plants that can still be read. */
+  /**
+   * Throws the error, or `storage_unsupported` if it shows that the file is damaged. Later commits then fail, because
+   * they could overwrite plants that can still be read.
+   */
   readonly #noticeDamage = (error: unknown): never => {
     if (!hasResultCode(error, 'corrupt') && !hasResultCode(error, 'notADatabase')) throw error;
     this.#damage = new PlantStoreError('storage_unsupported', 'The database file is damaged or cannot be read.', {

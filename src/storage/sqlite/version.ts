@@ -1,4 +1,4 @@
-/** The Node.js releases whose SQLite does not have the bug: the same as `engines` in package.json. */
+/** The Node.js releases whose SQLite does not have the WAL reset bug: the same as `engines` in package.json. */
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
 /** A version that is not numeric counts as affected. See https://www.sqlite.org/wal.html#the_wal_reset_bug */
