@@ -76,8 +76,8 @@ export interface StorageAdapter {
   /**
    * Returns a snapshot of a user's plants in the range, in ascending order of id, up to the limit. An adapter can
    * return fewer plants and set `hasMore` to `true`, but must return at least one plant if the range is not empty. A
-   * page must end at about 256 KiB of JSON, which bounds its memory. Several lists can be in flight, also during a
-   * commit.
+   * page must end at about 256 KiB of JSON, which bounds its memory. Several lists can be in flight, even during
+   * a commit.
    */
   list(user: string, range: ListRange): Promise<PlantPage>;
 

@@ -3,8 +3,8 @@ import type { ErrorCode } from '../core/model/errors.ts';
 /**
  * The message on the channels of `tracingChannel('plant-store:request')`. The service traces each request from its
  * arrival until the response has been sent or the client has disconnected, except requests that node:http rejects. The
- * message contains no tokens, query strings or bodies, except that an `error` of the database can contain parts of a
- * plant. The members from `user` on are set when the request has ended.
+ * message contains no tokens, query strings or bodies, but an `error` of the database can contain parts of a plant. The
+ * members from `user` on are set when the request has ended.
  */
 export interface RequestMessage {
   /** The value of the response's `X-Request-Id` header. */

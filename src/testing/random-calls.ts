@@ -83,7 +83,7 @@ async function callRandomly(place: Place, count: number, skipped: readonly numbe
   return undefined;
 }
 
-/** Skips each call without which the remaining calls still fail. */
+/** Leaves out calls that are not necessary for the failure. */
 async function findShortest(suite: Suite, count: number, failure: Failure): Promise<Failure> {
   const end = performance.now() + maxSearchMs;
   let shortest = failure;

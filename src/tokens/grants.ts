@@ -14,7 +14,7 @@ interface Grant {
   readonly expiresAtMs: number;
 }
 
-/** Checks the file for changes during lookups, not at intervals, so an unused instance does no work. */
+/** Checks the file for changes during lookups, not with a timer, so an unused instance does no work. */
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;

@@ -4,7 +4,7 @@ import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 
 const minReadPlants = 16;
 
-/** More concurrent reads would wait for a connection of a pool, until the wait times out. */
+/** With more concurrent reads, the wait for a connection of a pool could time out. */
 const maxReads = 4;
 
 export function keyOf({ user, plant }: OwnedPlant): string {

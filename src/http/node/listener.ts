@@ -15,7 +15,7 @@ import { NodeRequest } from './request.ts';
  */
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => Promise<void>;
 
-/** The maximum number of waiting pipelined requests; one more closes the connection. Each uses 3 KiB. */
+/** The maximum number of pipelined requests that wait on a connection. One more closes it. Each uses 3 KiB. */
 const maxWaiting = 32;
 
 /**

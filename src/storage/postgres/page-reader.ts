@@ -20,7 +20,7 @@ interface Entry {
 }
 
 /**
- * Reads the pages that are requested in the same tick, or while all statements are running, with one statement. 64
+ * Uses one statement to read the pages that are requested in the same tick, or while `maxStatements` are running. 64
  * pages of 20 plants then take a third of the CPU time.
  */
 export class PageReader {

@@ -47,7 +47,7 @@ export class PlantTable {
     return this.#checked;
   }
 
-  /** Lets the next operation check the table. */
+  /** Makes the next operation check the table again. */
   checkAgain(): void {
     this.#checked = undefined;
     this.#nextCheckAt = Infinity;

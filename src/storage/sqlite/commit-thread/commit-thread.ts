@@ -79,8 +79,8 @@ export class CommitThread {
 }
 
 /**
- * Returns the file of the thread, which has the extension of this module. `Worker` would report a missing file only
- * later. In a bundle (docs/embedding.md), a file of the application can have the same name.
+ * Returns the file of the thread, which has the extension of this module. Checks the file, because `Worker` would
+ * report a missing file only later, and a bundle (docs/embedding.md) can contain another file of the same name.
  */
 function workerFile(): URL {
   // Undefined in CommonJS bundles. A literal in `new URL` would make webpack and ncc copy the file without its imports.
