@@ -19,7 +19,7 @@ const rooms = {
   core: ['^src/core/[^/]+\\.ts$', 'model', 'application'],
   model: ['^src/core/model/'],
   application: ['^src/application/'],
-  files: ['^src/files/', 'model'],
+  files: ['^src/files/'],
 };
 
 /** Returns the patterns of a room and of all rooms below it. */

@@ -22,7 +22,7 @@ export default defineConfig(
     },
   },
   {
-    // Test runners replace the global timers: a timer that is read from the global scope would never fire.
+    // Test runners replace the global timers and clocks: a timer that is read from the global scope would never fire.
     files: ['src/**/*.ts'],
     rules: {
       'no-restricted-globals': [
@@ -30,6 +30,7 @@ export default defineConfig(
         ...['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate'].map(
           (name) => ({ name, message: 'Import it from node:timers.' }),
         ),
+        { name: 'performance', message: 'Import it from node:perf_hooks.' },
         { name: 'queueMicrotask', message: 'Test runners replace it. Use a promise.' },
       ],
       'no-restricted-properties': [

@@ -56,8 +56,8 @@ export interface OwnedPlant {
  *
  * Every promise must settle in bounded time, because a commit that never settles blocks all later writes. After
  * `close()`, methods reject with a PlantStoreError with code `closed`. If the storage fails, methods can reject with
- * any error; a PlantStore reports it as `storage_unavailable`. If the storage does not contain a plant store of a known
- * version, methods reject with `storage_unsupported`.
+ * any error; a PlantStore reports it as `storage_unavailable`, except a PlantStoreError, which it passes on. If the
+ * storage does not contain a plant store of a known version, methods reject with `storage_unsupported`.
  */
 export interface StorageAdapter {
   /**

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { TracingChannel } from 'node:diagnostics_channel';
+import { performance } from 'node:perf_hooks';
 import type { CommitMessage } from './commit-message.ts';
 
 const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('plant-store:commit');

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { setImmediate, setTimeout } from 'node:timers';
 import { Arrivals } from './arrivals.ts';
 import { PlantStoreError } from './model/errors.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { TracingChannel } from 'node:diagnostics_channel';
 import { isIP } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { ServiceRequest } from './exchange.ts';
 import type { RequestMessage } from './request-message.ts';
 

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { maxInt64, minInt64 } from '../core/model/int64.ts';
 import { idOf } from '../core/storage-adapter.ts';
 import type { Write } from '../core/storage-adapter.ts';

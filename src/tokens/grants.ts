@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 import { PlantStoreError } from '../core/model/errors.ts';
 import { requireAccess } from '../files/access.ts';
 import type { Caller } from '../application/caller.ts';

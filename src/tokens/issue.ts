@@ -1,6 +1,7 @@
 import { closeSync, fchownSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Scope } from '../application/caller.ts';
 import { requireAccess } from '../files/access.ts';

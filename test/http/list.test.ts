@@ -71,7 +71,7 @@ describe('a long list', () => {
       const pages = [];
       const store = {
         listPageJson: async (user, { after = 0n }) => {
-          const page = { json: '[{"name":"Fern"}]', count: 1, last: after + 1n, hasMore: true };
+          const page = { json: '[{"name":"Fern"}]', count: 1, lastId: after + 1n, hasMore: true };
           pages.push(new WeakRef(page));
           return page;
         },

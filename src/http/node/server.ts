@@ -1,6 +1,7 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { errorTable } from '../../core/model/errors.ts';
 import type { ErrorCode } from '../../core/model/errors.ts';
@@ -112,7 +113,10 @@ const lingerMs = 1000;
  *   await store.close();
  * });
  */
-export async function drainServer(server: Server, options: { readonly graceMs?: number } = {}): Promise<number> {
+export async function drainServer(
+  server: Server,
+  options: { readonly graceMs?: number | undefined } = {},
+): Promise<number> {
   checkOptionNames('drainServer', options, ['graceMs']);
   const { graceMs = 8000 } = options;
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);

@@ -2,7 +2,7 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../application/options.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { scanPages } from '../../core/scan-pages.ts';
-import { PageReader } from './page-reader.ts';
+import { GroupedPages } from './grouped-pages.ts';
 import type { PostgresPool } from './pool.ts';
 import { scanPlants } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
@@ -41,7 +41,7 @@ export interface PostgresStorageOptions {
 export class PostgresStorage implements StorageAdapter {
   readonly #table: PlantTable;
   readonly #runStatement: RunStatement;
-  readonly #pages: PageReader;
+  readonly #pages: GroupedPages;
   #running = 0;
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -55,7 +55,7 @@ export class PostgresStorage implements StorageAdapter {
     const name = quotedTable(schema, table);
     this.#table = new PlantTable(pool, name, createTable);
     this.#runStatement = statementRunner(pool, name, this.#table);
-    this.#pages = new PageReader(this.#runStatement);
+    this.#pages = new GroupedPages(this.#runStatement);
   }
 
   commit(writes: readonly Write[]): Promise<boolean[]> {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';

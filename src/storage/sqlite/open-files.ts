@@ -41,7 +41,7 @@ export class OpenFiles {
   }
 
   /** Throws an error if an earlier commit was written to a file that was removed or replaced. */
-  checkBeforeCommit(): void {
+  refuseAfterLoss(): void {
     if (this.#loss === undefined) return;
     const cause = new Error(describeLoss(this.#loss, this.files));
     throw new PlantStoreError('storage_unavailable', undefined, { cause });
@@ -56,7 +56,7 @@ export class OpenFiles {
     this.#folder = this.#loss === undefined && isSettled ? folder : undefined;
     // Saves the plants that only the removed WAL contains.
     if (this.#loss === 'walRemoved') tryCheckpoint(this.database);
-    this.checkBeforeCommit();
+    this.refuseAfterLoss();
   }
 
   /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { MemoryStorage, PlantStore } from 'plant-store';
 import { createFetchHandler } from 'plant-store/fetch';
-import { createPlantServer } from 'plant-store/http';
+import { createPlantServer, drainServer } from 'plant-store/http';
 import { PostgresStorage } from 'plant-store/postgres';
 import { SqliteStorage } from 'plant-store/sqlite';
 
@@ -41,8 +41,7 @@ export async function settle(storage) {
     assert.equal(await call('DELETE', '/plants/0'), '');
     assert.equal(JSON.parse(await call('GET', '/plants')).length, 1499);
   }
-  server.close();
-  server.closeAllConnections();
+  await drainServer(server, { graceMs: 100 });
   await store.close();
 }
 

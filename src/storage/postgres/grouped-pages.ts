@@ -23,7 +23,7 @@ interface Entry {
  * Uses one statement to read the pages that are requested in the same tick, or while `maxStatements` are running. 64
  * pages of 20 plants then take a third of the CPU time.
  */
-export class PageReader {
+export class GroupedPages {
   readonly #run: RunStatement;
   readonly #waiting: Entry[] = [];
   #isScheduled = false;
