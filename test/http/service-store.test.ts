@@ -32,7 +32,7 @@ describe('the store of a service', () => {
     const server = createPlantServer(store, { authenticate: authenticateByName });
     const url = await listenUrl(t, server);
     assert.equal((await fetch(post(url))).status, 200);
-    assert.deepEqual((await (await fetch(post(url))).json()), {
+    assert.deepEqual(await (await fetch(post(url))).json(), {
       error: 40003,
       message: 'You already have a plant with this id.',
     });
