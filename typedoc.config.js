@@ -33,5 +33,9 @@ export default {
     'TypeAlias',
     'Variable',
   ],
-  intentionallyNotDocumented: [...selfExplanatory, 'plant-store/fetch.FailedRequest.method'],
+  intentionallyNotDocumented: [
+    ...selfExplanatory,
+    ...['kind', 'user', 'id'].map((name) => `plant-store/testing.FaultyWrite.__type.${name}`),
+    'plant-store/fetch.FailedRequest.method',
+  ],
 };

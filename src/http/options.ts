@@ -11,8 +11,11 @@ import { parseCorsOrigin } from './cors.ts';
  * package, can be used in place of a `PlantStore`.
  */
 export interface ServiceStore {
+  /** Creates a plant, and resolves with the stored plant. */
   createPlant(user: string, newPlant: NewPlant): Promise<Plant>;
+  /** Resolves with a page of a user's plants. */
   listPageJson(user: string, options: ListOptions): Promise<JsonPage>;
+  /** Deletes a plant, and resolves with whether the plant existed. */
   deletePlant(user: string, id: PlantId): Promise<boolean>;
 }
 

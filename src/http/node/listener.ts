@@ -101,7 +101,8 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
         };
       }
     }
-    await send(answer, message, response);
+    // With Node.js 22 and 24, a response whose client has disconnected would count as sent.
+    if (!response.destroyed) await send(answer, message, response);
     // The responses of some libraries emit only one of the two events.
     if (response.writableFinished || response.destroyed) end(response.writableFinished);
     else {
