@@ -95,10 +95,10 @@ function findLoss({ path, database, wal, index }: FileSet): Loss | undefined {
 
 function describeLoss(loss: Loss, { path }: FileSet): string {
   return loss === 'database'
-    ? `${path} was removed or replaced while it was open. Save its plants, which can be read until this process stops, ` +
-        'then restore the file from a backup and restart.'
-    : `${path} lost its -wal or -shm file, which was removed or replaced while it was open. Restart. The latest plants ` +
-        'can be missing.';
+    ? `${path} was removed or replaced while it was open. Save its plants, which can be read until this process ` +
+        'stops, then restore the file from a backup and restart.'
+    : `${path} lost its -wal or -shm file, which was removed or replaced while it was open. Restart. The latest ` +
+        'plants can be missing.';
 }
 
 function identify(path: string): FileIdentity {
