@@ -7,7 +7,7 @@ import { root } from '../support/sources.ts';
 import { bareName, maxDeviation } from './rounds.ts';
 import type { Figures } from './rounds.ts';
 import { fastifyName, fastifyPgName, memoryName, ownName, postgresName, slow, threadName } from './servers.ts';
-import { restartName, rowName } from './workloads.ts';
+import { rowName } from './workloads.ts';
 
 /** A row: the medians of the servers that were measured in the same rounds. */
 export interface RowResult {
@@ -32,14 +32,14 @@ export interface Results {
 
 export const publishedFiles = ['README.md', 'docs/performance.md'];
 
-/** The workloads in the tables, with their descriptions. */
-const descriptions = {
+/** The workloads in the tables, by their descriptions. */
+const described = {
   create: 'create',
   delete: 'delete',
-  'list 20': 'list of 20 plants out of 1000',
-  'list 1000': 'list of 1000 plants',
-  'list 20 anywhere': 'list of 20 plants that is not cached',
-  '80 % list 20, 20 % create': 'four lists of 20 plants for each create, by the same user',
+  'list of 20 plants out of 1000': 'list 20',
+  'list of 1000 plants': 'list 1000',
+  'list of 20 plants that is not cached': 'list 20 anywhere',
+  'four lists of 20 plants for each create, by the same user': '80 % list 20, 20 % create',
 };
 
 /** Writes the results of a run to results.json, draws the chart, and writes the tables to the documentation. */
@@ -75,73 +75,68 @@ export function passagesOf(results: Results): Record<string, string> {
   const { date, commit, machine } = results;
   const figure = (row: string, server: string, key: string): number =>
     results.rows.find(({ name }) => name === row)?.medians[server]?.[key] ?? NaN;
-  const workloadTable = (titles: readonly string[], cells: (many: string, one: string) => string[]): string =>
-    table(
-      ['Workload', ...titles],
-      Object.entries(descriptions).map(([name, shown]) => [shown, ...cells(rowName(name, 64), rowName(name, 1))]),
-    );
-  const serverTable = (row: string, servers: readonly string[], columns: Record<string, string>): string =>
-    table(
-      ['Server', ...Object.values(columns)],
-      servers.map((server) => [
-        server.replace(slow(''), ''),
-        ...Object.keys(columns).map((key) => grouped(figure(row, server, key), key === 'p99Ms' ? 1 : 0)),
-      ]),
-    );
-  const ratio = (row: string, key: string, name: string, to: string): string =>
-    times(figure(row, name, key) / figure(row, to, key));
-  const vsBare = (row: string, name = ownName): string => ratio(row, 'cpuMicros', name, bareName);
-  const vsFastify = (row: string): string => ratio(row, 'requestsPerSecond', ownName, fastifyName);
-  const chartRow = (title: string, ratioOf: (row: string) => string): string[] => [
-    title,
-    ...['create', 'delete', 'list 20'].map((name) => ratioOf(rowName(name, 64))),
-  ];
-  const vsFastifyPg = (row: string, keys: readonly string[]): string => {
-    const sum = (name: string): number => keys.reduce((total, key) => total + figure(row, name, key), 0);
-    return `${grouped(sum(postgresName), 0)} (${times(sum(postgresName) / sum(fastifyPgName))})`;
+  const cpuVsBare = (row: string, server = ownName): string =>
+    times(figure(row, server, 'cpuMicros') / figure(row, bareName, 'cpuMicros'));
+  const rateVsFastify = (row: string): string =>
+    times(figure(row, ownName, 'requestsPerSecond') / figure(row, fastifyName, 'requestsPerSecond'));
+  const cpuVsFastifyPg = (row: string, ...keys: string[]): string => {
+    const [own, other] = [postgresName, fastifyPgName].map((server) =>
+      keys.reduce((sum, key) => sum + figure(row, server, key), 0),
+    ) as [number, number];
+    return `${grouped(own)} (${times(own / other)})`;
   };
-  const both = ['cpuMicros', 'databaseMicros'];
+  const long = (server: string, key: string): string => grouped(figure(rowName('whole list', 1), server, key));
+  const onSlowDisk = (server: string, key: string, decimals = 0): string =>
+    grouped(figure(rowName('slow disk', 8), slow(server), key), decimals);
   return {
     run: describeRun(results),
     chart:
       `The chart shows a run on ${date} at commit ${commit}: ${machine}, 64 connections.\n\n` +
-      table(
-        ['Plant Store with SQLite', 'create', 'delete', 'list of 20 plants'],
-        [
-          chartRow('CPU time vs. bare node:http', vsBare),
-          chartRow('requests/s vs. Fastify with better-sqlite3', vsFastify),
-        ],
+      tableOf(
+        'Plant Store with SQLite',
+        { 'CPU time vs. bare node:http': cpuVsBare, 'requests/s vs. Fastify with better-sqlite3': rateVsFastify },
+        {
+          create: (ratio) => ratio(rowName('create', 64)),
+          delete: (ratio) => ratio(rowName('delete', 64)),
+          'list of 20 plants': (ratio) => ratio(rowName('list 20', 64)),
+        },
       ),
-    sqlite: workloadTable(
-      [
-        ...['CPU time vs. node:http', 'the same with `commitThread`', 'the same in memory'],
-        ...['Requests/s vs. Fastify', 'the same with one connection'],
-      ],
-      (many, one) => [
-        ...[ownName, threadName, memoryName].map((name) => vsBare(many, name)),
-        ...[many, one].map(vsFastify),
-      ],
-    ),
-    postgres: workloadTable(['Server', 'PostgreSQL', 'Both', 'Both, with one connection'], (many, one) => [
-      ...[['cpuMicros'], ['databaseMicros'], both].map((keys) => vsFastifyPg(many, keys)),
-      vsFastifyPg(one, both),
-    ]),
-    whole: serverTable(rowName('whole list', 1), [ownName, fastifyName, postgresName, fastifyPgName], {
-      p50Ms: 'time, ms',
-      loopDelayMs: 'event loop delay, 99th percentile, ms',
-      peakMiB: 'peak memory, MiB',
+    sqlite: tableOf('Workload', described, {
+      'CPU time vs. node:http': (name) => cpuVsBare(rowName(name, 64)),
+      'the same with `commitThread`': (name) => cpuVsBare(rowName(name, 64), threadName),
+      'the same in memory': (name) => cpuVsBare(rowName(name, 64), memoryName),
+      'Requests/s vs. Fastify': (name) => rateVsFastify(rowName(name, 64)),
+      'the same with one connection': (name) => rateVsFastify(rowName(name, 1)),
     }),
-    restart: serverTable(rowName(restartName, 1), [ownName, fastifyName], {
-      requestsPerSecond: 'creates/s',
-      cpuMicros: 'CPU time, µs',
+    postgres: tableOf('Workload', described, {
+      Server: (name) => cpuVsFastifyPg(rowName(name, 64), 'cpuMicros'),
+      PostgreSQL: (name) => cpuVsFastifyPg(rowName(name, 64), 'databaseMicros'),
+      Both: (name) => cpuVsFastifyPg(rowName(name, 64), 'cpuMicros', 'databaseMicros'),
+      'Both, with one connection': (name) => cpuVsFastifyPg(rowName(name, 1), 'cpuMicros', 'databaseMicros'),
     }),
-    'slow-disk': serverTable(rowName('slow disk', 8), [ownName, threadName, fastifyName].map(slow), {
-      requestsPerSecond: 'creates/s',
-      besidePerSecond: 'lists/s',
-      p99Ms: 'list, 99th percentile, ms',
-      loopDelayMs: 'event loop delay, 99th percentile, ms',
+    whole: tableOf('Server', named(ownName, fastifyName, postgresName, fastifyPgName), {
+      'time, ms': (server) => long(server, 'p50Ms'),
+      'event loop delay, 99th percentile, ms': (server) => long(server, 'loopDelayMs'),
+      'peak memory, MiB': (server) => long(server, 'peakMiB'),
+    }),
+    'slow-disk': tableOf('Server', named(ownName, threadName, fastifyName), {
+      'creates/s': (server) => onSlowDisk(server, 'requestsPerSecond'),
+      'lists/s': (server) => onSlowDisk(server, 'besidePerSecond'),
+      'list, 99th percentile, ms': (server) => onSlowDisk(server, 'p99Ms', 1),
+      'event loop delay, 99th percentile, ms': (server) => onSlowDisk(server, 'loopDelayMs'),
     }),
   };
+}
+
+/** Formats a table. A column is a function that returns the cell of a row. */
+function tableOf<Row>(title: string, rows: Record<string, Row>, columns: Record<string, (row: Row) => string>): string {
+  const titles = [title, ...Object.keys(columns)];
+  const cells = Object.entries(rows).map(([shown, row]) => [shown, ...Object.values(columns).map((cell) => cell(row))]);
+  return table(titles, cells);
+}
+
+function named(...servers: readonly string[]): Record<string, string> {
+  return Object.fromEntries(servers.map((server) => [server, server]));
 }
 
 function describeRun({ date, commit, machine, rounds, seconds, rows }: Results): string {
@@ -160,6 +155,6 @@ function times(ratio: number): string {
   return `${ratio < 10 ? ratio.toFixed(ratio < 1 ? 2 : 1) : ratio.toFixed(0)} ×`;
 }
 
-function grouped(value: number, decimals: number): string {
+function grouped(value: number, decimals = 0): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }

@@ -10,7 +10,7 @@ import { publish } from './publish.ts';
 import type { RowResult } from './publish.ts';
 import { bareName, mediansOf, microsIn, quantile, runRounds } from './rounds.ts';
 import type { Figures, Participant, Round } from './rounds.ts';
-import { against, growLog, listCandidates, startCandidate } from './servers.ts';
+import { against, listCandidates, startCandidate } from './servers.ts';
 import type { Candidate, Server } from './servers.ts';
 import { rowName, workloads } from './workloads.ts';
 import type { Workload } from './workloads.ts';
@@ -34,20 +34,12 @@ const besideConnections = 16;
 /** Returns a candidate as a participant in a row. */
 async function prepare(candidate: Candidate, workload: Workload, connections: number): Promise<Participant> {
   const { name } = candidate;
-  let server = running.get(candidate) ?? (await startCandidate(candidate, cluster, cleanUp));
+  const server = running.get(candidate) ?? (await startCandidate(candidate, cluster, cleanUp));
   running.set(candidate, server);
-  if (!grown.has(server) && workload.afterRestart !== true && candidate.isSlow !== true) {
-    await growLog(server);
-    grown.add(server);
-  }
-  const next = await workload.prepare({ name, port: server.port });
-  const beside = await workload.beside?.({ name, port: server.port });
+  const { port } = server;
+  const next = await workload.prepare({ name, port });
+  const beside = await workload.beside?.({ name, port });
   const measure = async (): Promise<Figures | undefined> => {
-    if (workload.afterRestart === true && server.file !== undefined) {
-      server = await server.file.restart();
-      running.set(candidate, server);
-    }
-    const { port } = server;
     const before = await server.usage();
     const databaseBefore = await cluster.cpuMicros();
     const [load, other] = await Promise.all([
@@ -101,8 +93,6 @@ await using cleanUp = new CleanUp();
 const cluster = await PostgresCluster.start();
 cleanUp.after(() => cluster.remove());
 const running = new Map<Candidate, Server>();
-/** The servers whose write-ahead log has reached its size. */
-const grown = new WeakSet<Server>();
 const candidates = listCandidates(select(values.candidates), values.against);
 for (const workload of workloads) {
   for (const connections of workload.connections ?? [64, 1]) {

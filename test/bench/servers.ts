@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PostgresCluster } from '../support/postgres.ts';
@@ -9,7 +9,7 @@ import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { CleanUp } from '../support/temporary-folder.ts';
 import { creatingUser, fillPostgres, fillSqlite, numberedUsers, plantNumber } from './data-set.ts';
-import { randomId, tokenOf, writeTokenFile } from './data-set.ts';
+import { tokenOf, writeTokenFile } from './data-set.ts';
 import { runLoad } from './generator.ts';
 import type { Next } from './generator.ts';
 import { bareName } from './rounds.ts';
@@ -28,14 +28,6 @@ export interface Server {
   readonly port: number;
   usage(): Promise<Usage>;
   stop(): Promise<unknown>;
-  /** Only for SQLite. */
-  readonly file?: DatabaseFile;
-}
-
-interface DatabaseFile {
-  /** Stops the server and starts it again, with an empty write-ahead log. */
-  restart(): Promise<Server>;
-  walBytes(): number;
 }
 
 export const ownName = 'Plant Store, SQLite';
@@ -99,25 +91,25 @@ export async function startCandidate(
   writeTokenFile(tokens);
   const serve = ['serve', '--port', '0', '--log-level', 'error', '--tokens', tokens, '--storage'];
   const args = peer === undefined ? [programOf(folder), ...serve] : [`test/bench/peers/${peer}.js`];
-  const start = (location: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
+  const start = (location: string, env?: NodeJS.ProcessEnv): Promise<Server> =>
     startServer(cleanUp, [...args, location], env);
   switch (storage) {
     case 'none':
       return start('');
-    case 'memory':
-      return fillMemory(await start('memory'));
+    case 'memory': {
+      const server = await start('memory');
+      for (const [user, count] of Object.entries(numberedUsers)) await createPlants(server, user, count);
+      return server;
+    }
     case 'sqlite': {
       const path = join(files, 'plants.db');
       // The server is started twice, so that it creates its table itself.
       await (await start(`sqlite:${path}`)).stop();
       fillSqlite(path);
-      const env = isSlow ? { LD_PRELOAD: compileSlowSync(files) } : {};
-      const walBytes = (): number => statSync(`${path}-wal`).size;
-      const open = async (): Promise<Server> => {
-        const server = await start(`sqlite:${path}${query}`, env);
-        return { ...server, file: { restart: () => server.stop().then(open), walBytes } };
-      };
-      return open();
+      if (isSlow) return start(`sqlite:${path}${query}`, { LD_PRELOAD: compileSlowSync(files) });
+      // While the write-ahead log grows for the first time, an fsync takes up to twice as long. After more than 1000
+      // commits, the log has its size.
+      return createPlants(await start(`sqlite:${path}${query}`), creatingUser, 10_000);
     }
     case 'postgres': {
       const url = await cluster.makeDatabase();
@@ -145,24 +137,11 @@ function compileSlowSync(folder: string): string {
   return library;
 }
 
-/** Creates plants until the write-ahead log has its final size: while it grows, an fsync takes up to twice as long. */
-export async function growLog({ port, file }: Server): Promise<void> {
-  if (file === undefined) return;
-  for (let [before, size] = [-1, 0]; size > before;) {
-    before = size;
-    const next: Next = () => createExchange(creatingUser, randomId(), plantNumber(0));
-    await runLoad({ port, connections: 64, milliseconds: 1000, next });
-    size = file.walBytes();
-  }
-}
-
-/** Creates the numbered plants over HTTP. */
-async function fillMemory(server: Server): Promise<Server> {
-  for (const [user, count] of Object.entries(numberedUsers)) {
-    let n = 0;
-    const next: Next = () => (n++ < count ? createExchange(user, n, plantNumber(n)) : undefined);
-    await runLoad({ port: server.port, connections: 64, next });
-  }
+/** Creates plants with the ids 1, 2, and so on over HTTP, at most eight in a commit. */
+async function createPlants(server: Server, user: string, count: number): Promise<Server> {
+  let n = 0;
+  const next: Next = () => (n++ < count ? createExchange(user, n, plantNumber(n)) : undefined);
+  await runLoad({ port: server.port, connections: 8, next });
   return server;
 }
 

@@ -18,8 +18,6 @@ export interface Workload {
   /** The names of the candidates that can run the workload. */
   readonly candidates: RegExp;
   readonly prepare: Prepare;
-  /** Whether each round starts with an empty write-ahead log. For other workloads, the log has reached its size. */
-  readonly afterRestart?: boolean;
   /** A second workload that runs at the same time on 16 more connections. Only its figures count. */
   readonly beside?: Prepare;
 }
@@ -29,16 +27,12 @@ const fern = { name: 'Fern', tag: 'indoor' };
 const nextCreate: Next = () => createExchange(creatingUser, randomId(), fern);
 const nextList20 = (target: Target): Promise<Next> => prepareList(target, 'ada', 20);
 
-/** While its write-ahead log grows for the first time, SQLite writes the size of the file with each fsync. */
-export const restartName = 'create after a restart';
-const onFile = /^(?!.*slow disk).*(node:http|sqlite)/i;
 const all = /^(?!.*slow disk)/;
 const allButMemory = /^(?!.*(memory|slow disk))/;
 
 export const workloads: readonly Workload[] = [
   // This workload is the first because it determines the peak memory.
   { name: 'whole list', connections: [1], candidates: all, prepare: (target) => prepareList(target, 'liz') },
-  { name: restartName, connections: [1], candidates: onFile, prepare: () => nextCreate, afterRestart: true },
   { name: 'create', candidates: all, prepare: () => nextCreate },
   { name: 'delete', candidates: all, prepare: prepareDelete },
   { name: 'list 20', candidates: all, prepare: nextList20 },
