@@ -15,28 +15,32 @@ import { buildNext, buildSvelteKit } from './builds.ts';
 import type { Build } from './builds.ts';
 import { apps, arePackagesInstalled, examples, startProgram } from './program.ts';
 
-/** How an example mounts the service. */
+/** An example, and how it mounts the service. */
 interface Mount {
+  readonly file: string;
   /** The path under which the service is mounted; default `/garden`. */
   readonly prefix?: string;
-  /** A runtime from `test/runtimes`, with its arguments; default Node.js. */
-  readonly runtime?: readonly [name: string, ...args: string[]];
+  /** A runtime from `test/runtimes`; default Node.js. */
+  readonly runtime?: 'bun' | 'deno';
   /** Builds the app, if the example is a route of it. */
   readonly build?: Build;
 }
 
-const deno = ['deno', ...'serve --allow-all --node-modules-dir=manual --host 127.0.0.1 --port 0'.split(' ')] as const;
-const mounts: readonly (readonly [file: string, mount: Mount])[] = [
-  ['express.ts', {}],
-  ['fastify.ts', {}],
-  ['koa.ts', {}],
-  ['hono.ts', {}],
-  ['nextjs.ts', { build: buildNext }],
-  ['sveltekit.ts', { build: buildSvelteKit }],
-  ['srvx.ts', { prefix: '' }],
-  ['bun-and-deno.ts', { prefix: '', runtime: ['bun'] }],
-  ['bun-and-deno.ts', { prefix: '', runtime: deno }],
+const mounts: readonly Mount[] = [
+  { file: 'express.ts' },
+  { file: 'fastify.ts' },
+  { file: 'koa.ts' },
+  { file: 'hono.ts' },
+  { file: 'nextjs.ts', build: buildNext },
+  { file: 'sveltekit.ts', build: buildSvelteKit },
+  { file: 'srvx.ts', prefix: '' },
+  { file: 'bun-and-deno.ts', prefix: '', runtime: 'bun' },
+  { file: 'bun-and-deno.ts', prefix: '', runtime: 'deno' },
 ];
+const runtimeFlags = {
+  bun: [],
+  deno: 'serve --allow-all --node-modules-dir=manual --host 127.0.0.1 --port 0'.split(' '),
+};
 
 const callers = `({
   'token-of-ada': { user: 'ada' },
@@ -54,12 +58,8 @@ async function storeGarden(folder: string): Promise<void> {
 }
 
 /** Begins to send a plant, and disconnects. */
-async function disconnectWhileSending(
-  { port, hostname }: URL,
-  path: string,
-  headers: Record<string, string>,
-): Promise<void> {
-  const sent = request({ port, hostname, path, method: 'POST', headers }).on('error', () => undefined);
+async function disconnectWhileSending(url: string, headers: Record<string, string>): Promise<void> {
+  const sent = request(url, { method: 'POST', headers }).on('error', () => undefined);
   sent.write('{"id":5,');
   await sleep(50);
   sent.destroy();
@@ -86,27 +86,27 @@ async function prepare(cwd: string, code: string, command: readonly string[], bu
   return [...command, './program.ts'];
 }
 
-async function checkMount(t: TestContext, file: string, mount: Mount): Promise<void> {
-  const { prefix = '/garden', runtime, build } = mount;
+async function checkMount(t: TestContext, { file, prefix = '/garden', runtime, build }: Mount): Promise<void> {
   if (!arePackagesInstalled(t, build === undefined ? examples : apps)) return;
-  const program = runtime === undefined ? process.execPath : findProgram(t, 'runtimes', `.bin/${runtime[0]}`);
+  const program = runtime === undefined ? process.execPath : findProgram(t, 'runtimes', `.bin/${runtime}`);
   if (program === undefined) return;
   const text = await readDocument(`examples/frameworks/${file}`);
   const changed = text.replace(/\(token === \S+ \? \{ user: 'ada' \} : null\)/, callers);
   assert.notEqual(changed, text);
   const cwd = await temporaryFolder(t);
-  const command = await prepare(cwd, changed, [program, ...(runtime?.slice(1) ?? [])], build);
+  const flags = runtime === undefined ? [] : runtimeFlags[runtime];
+  const command = await prepare(cwd, changed, [program, ...flags], build);
   const { url, stdout, stderr, isRunning, stop } = await startProgram(t, command, cwd, { HOST: '127.0.0.1' });
 
   await assertConforms(url + prefix, { a: 'token-of-ada', b: 'token-of-adam', readOnly: 'read-only-token' });
   if (text.includes('the app itself')) assert.equal(await (await fetch(url)).text(), 'the app itself');
 
   await storeGarden(cwd);
-  const path = `${prefix}/plants`;
+  const plants = `${url}${prefix}/plants`;
   const headers = { authorization: 'Bearer collector', 'content-type': 'application/json' };
-  await disconnectWhileSending(new URL(url), path, headers);
-  await disconnectWhileReading(url + path, headers);
-  const list = await fetch(url + path, { headers });
+  await disconnectWhileSending(plants, headers);
+  await disconnectWhileReading(plants, headers);
+  const list = await fetch(plants, { headers });
   assert.equal(((await list.json()) as unknown[]).length, 3000);
   assert.ok(isRunning());
   if (text.includes('drainServer')) assert.equal(await stop(), 0);
@@ -114,9 +114,8 @@ async function checkMount(t: TestContext, file: string, mount: Mount): Promise<v
 }
 
 describe('examples of web frameworks', { concurrency: 2 }, () => {
-  for (const [file, mount] of mounts) {
-    it(`${file} under ${mount.runtime?.[0] ?? 'Node.js'} passes every check and survives disconnects`, async (t) => {
-      await checkMount(t, file, mount);
-    });
+  for (const mount of mounts) {
+    const { file, runtime = 'Node.js' } = mount;
+    it(`${file} under ${runtime} passes every check and survives disconnects`, (t) => checkMount(t, mount));
   }
 });

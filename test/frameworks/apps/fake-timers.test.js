@@ -1,3 +1,4 @@
+import { afterAll, it, jest } from '@jest/globals';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,15 +15,25 @@ const folder = mkdtempSync(join(tmpdir(), 'fake-timers-'));
 process.once('exit', () => rmSync(folder, { recursive: true }));
 const pool = new Pool({ connectionString: process.env.DATABASE_URL });
 
-export const storages = {
+const storages = {
   MemoryStorage: () => new MemoryStorage(),
   SqliteStorage: () => new SqliteStorage(join(folder, 'plants.db')),
   'SqliteStorage with commitThread': () => new SqliteStorage(join(folder, 'thread.db'), { commitThread: true }),
   PostgresStorage: () => new PostgresStorage({ pool, createTable: true }),
 };
 
+afterAll(() => pool.end());
+
+for (const [name, createStorage] of Object.entries(storages)) {
+  it(name, async () => {
+    // The `Pool` of pg needs process.nextTick, which is fake by default.
+    jest.useFakeTimers({ doNotFake: name === 'PostgresStorage' ? ['nextTick'] : [] });
+    await settle(createStorage());
+  });
+}
+
 /** Calls a store, a fetch handler and a server. All calls must settle, even if the timers of the process are fake. */
-export async function settle(storage) {
+async function settle(storage) {
   const store = new PlantStore({ storage });
   const options = { authenticate: (token) => ({ user: token }) };
   const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
@@ -44,5 +55,3 @@ export async function settle(storage) {
   await drainServer(server, { graceMs: 100 });
   await store.close();
 }
-
-export const closePool = () => pool.end();
