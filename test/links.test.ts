@@ -1,34 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { listDocs, readDocument } from './support/documents.ts';
+import { listDocs, parsePage, readDocument } from './support/documents.ts';
 import { root } from './support/sources.ts';
 
 const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...(await listDocs())];
-
-/**
- * Returns the anchors and the relative links of a page. A link consists of the path from the root folder, and the
- * anchor after `#`. Code blocks are skipped, because they contain no headings or links.
- */
-async function parsePage(path: string) {
-  const text = (await readDocument(path)).replace(/^```.*?^```$/gms, '');
-  // GitHub generates these anchors.
-  const anchors = Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-  const targets = Array.from(text.replace(/`[^`\n]*`/g, '').matchAll(/\]\(([^()\s]*)\)/g), ([, link = '']) => link);
-  const links = targets
-    .filter((link) => !/^[a-z]+:/.test(link))
-    .map((link) => {
-      const [file = '', anchor] = link.split('#');
-      return { target: file === '' ? path : normalize(join(dirname(path), file)), anchor };
-    });
-  return { anchors, links };
-}
 
 describe('documents', () => {
   for (const path of pages) {

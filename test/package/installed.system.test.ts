@@ -45,13 +45,17 @@ const nodenext = ['--module', 'nodenext'];
 const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler'];
 
 /** Compilations of the program. `output` is the compiled file if it can run without a bundler. */
-const compilations: readonly (readonly [compiler: string, file: string, flags: readonly string[], output?: string])[] =
-  [
-    ['typescript-5', 'program.ts', nodenext, 'program.js'],
-    ['typescript-6', 'program.mts', [...nodenext, '--isolatedModules', '--verbatimModuleSyntax'], 'program.mjs'],
-    ['typescript-7', 'program.cts', nodenext, 'program.cjs'],
-    ['typescript-7', 'program.ts', bundler],
-  ];
+const compilations: readonly { compiler: string; file: string; flags: readonly string[]; output?: string }[] = [
+  { compiler: 'typescript-5', file: 'program.ts', flags: nodenext, output: 'program.js' },
+  {
+    compiler: 'typescript-6',
+    file: 'program.mts',
+    flags: [...nodenext, '--isolatedModules', '--verbatimModuleSyntax'],
+    output: 'program.mjs',
+  },
+  { compiler: 'typescript-7', file: 'program.cts', flags: nodenext, output: 'program.cjs' },
+  { compiler: 'typescript-7', file: 'program.ts', flags: bundler },
+];
 
 /** The names that the examples in the declarations use, besides the exports of the package. */
 const declarations = `
@@ -87,7 +91,7 @@ async function readExamples(folder: string): Promise<string[]> {
 }
 
 describe('installed package', () => {
-  for (const [compiler, file, flags, output] of compilations) {
+  for (const { compiler, file, flags, output } of compilations) {
     it(`lets ${compiler} compile ${file} with ${flags.join(' ')}, which uses every export`, async (t) => {
       const tsc = findProgram(t, 'package', `${compiler}/bin/tsc`);
       if (tsc === undefined) return;

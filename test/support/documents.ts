@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { root } from './sources.ts';
 
 /** Returns the pages of `docs`, as paths from the root folder. */
@@ -11,4 +11,27 @@ export async function listDocs(): Promise<string[]> {
 /** Reads a file of the repository. `path` is relative to the root folder. */
 export function readDocument(path: string): Promise<string> {
   return readFile(join(root, path), 'utf8');
+}
+
+/**
+ * Returns the anchors and the relative links of a page. A link consists of the path from the root folder, and the
+ * anchor after `#`. Code blocks are skipped, because they contain no headings or links.
+ */
+export async function parsePage(path: string) {
+  const text = (await readDocument(path)).replace(/^```.*?^```$/gms, '');
+  // GitHub generates these anchors.
+  const anchors = Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  const targets = Array.from(text.replace(/`[^`\n]*`/g, '').matchAll(/\]\(([^()\s]*)\)/g), ([, link = '']) => link);
+  const links = targets
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link) => {
+      const [file = '', anchor] = link.split('#');
+      return { target: file === '' ? path : normalize(join(dirname(path), file)), anchor };
+    });
+  return { anchors, links };
 }
