@@ -23,8 +23,8 @@ export const hostilePlants: readonly OwnedPlant[] = ['\n', '"; rm', 'Ada', 'ada'
 );
 
 /** Returns plants of a user, with ids from 0. */
-export function rowOfPlants(user: string, count: number): OwnedPlant[] {
-  return Array.from({ length: count }, (_, n) => owned(user, { id: BigInt(n), name: `plant number ${n}` }));
+export function rowOfPlants(user: string, count: number, name?: string): OwnedPlant[] {
+  return Array.from({ length: count }, (_, n) => owned(user, { id: BigInt(n), name: name ?? `plant number ${n}` }));
 }
 
 /** Creates plants of a user in a store, with ids from 0. By default, each plant's name is its id. */

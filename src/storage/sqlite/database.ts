@@ -123,7 +123,7 @@ function readVersion(database: DatabaseSync, path: string): number {
 }
 
 function createSchema(database: DatabaseSync, path: string): void {
-  inTransaction(database, () => {
+  inTransaction(database, 'IMMEDIATE', () => {
     // Another process that starts at the same time may have created the schema.
     if (readVersion(database, path) === 0) database.exec(schema);
   });
@@ -157,9 +157,12 @@ export function tryCheckpoint(database: DatabaseSync): void {
   }
 }
 
-export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  // `BEGIN` would acquire the write lock only at the first write, and could then fail without waiting for the lock.
-  database.exec('BEGIN IMMEDIATE');
+/**
+ * A transaction that writes must be `IMMEDIATE`. Otherwise, SQLite would acquire the write lock only at the first write,
+ * and could then fail without waiting for the lock.
+ */
+export function inTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
+  database.exec(`BEGIN ${kind}`);
   try {
     const result = work();
     database.exec('COMMIT');

@@ -3,6 +3,7 @@ import type { Plant } from '../../core/model/plant.ts';
 import { cutPage, maxPageBytes, maxPageLength } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
 import { scanPages } from '../../core/scan-pages.ts';
+import { inTransaction } from './database.ts';
 
 /** Less than every int64. SQLite compares integers with doubles exactly. */
 const beforeAll = -Infinity;
@@ -34,7 +35,9 @@ export class Reader {
   list(user: string, { after, limit }: ListRange): PlantPage {
     const most = Math.min(limit, maxPageLength);
     const read = (): Row[] => readRows(this.#selectPlants, [user, after ?? beforeAll], most + 1);
-    return cutPage((most < stepLength ? read() : this.#inSnapshot(read)).map(toPlant), most);
+    // Only steps that run in one transaction read the same snapshot.
+    const rows = most < stepLength ? read() : inTransaction(this.#database, 'DEFERRED', read);
+    return cutPage(rows.map(toPlant), most);
   }
 
   scan(): AsyncIterable<OwnedPlant[]> {
@@ -50,15 +53,6 @@ export class Reader {
   dataVersion(): number {
     const [version] = this.#selectVersion.get() as unknown as [bigint];
     return Number(version);
-  }
-
-  #inSnapshot<T>(read: () => T): T {
-    this.#database.exec('BEGIN');
-    try {
-      return read();
-    } finally {
-      this.#database.exec('COMMIT');
-    }
   }
 }
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { createAll, owned, rowOfPlants } from '../../support/stored-plants.ts';
+import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { hasProgram } from '../../support/system-fault.ts';
-import { create, remove } from '../../support/writes.ts';
+import { create, createEach, everything, remove } from '../../support/writes.ts';
 import { ids, idsAfterCrash, makeCrashed, newPath, openSqlite, sizeOf, whileStuck } from './sqlite-state.ts';
 
-/** The WAL size at which SQLite runs a checkpoint: 4000 pages, each with a header. */
-const fullWalBytes = 4000 * (4096 + 24);
+/** The WAL size at which SQLite runs a checkpoint: 1000 pages, each with a header. */
+const fullWalBytes = 1000 * (4096 + 24);
 
 const twenty = Array.from({ length: 20 }, (_, n) => n + 1);
 
@@ -32,21 +33,16 @@ for (const commitThread of [false, true]) {
       if (!hasProgram(t, 'prlimit')) return;
       const path = await newPath(t);
       const name = 'long'.repeat(1000);
-      await createAll(
-        path,
-        rowOfPlants('ada', 4500).map(({ plant }) => owned('ada', { ...plant, name })),
-      );
+      await createAll(path, rowOfPlants('ada', 1300, name));
       const storage = openSqlite(t, path, { commitThread });
       const before = await sizeOf(path);
-      let id = -1;
       await whileStuck(async () => {
-        for (; (await sizeOf(`${path}-wal`)) <= fullWalBytes + 200_000; id -= 20) {
-          const writes = Array.from({ length: 20 }, (_, n) => create(id - n, 'bob', name));
-          assert.deepEqual(new Set(await storage.commit(writes)), new Set([true]));
+        for (let id = 0; (await sizeOf(`${path}-wal`)) <= fullWalBytes + 200_000; id++) {
+          assert.deepEqual(await storage.commit([create(id, 'bob', name), create(-1 - id, 'bob', name)]), [true, true]);
         }
       }, fullWalBytes + 500_000);
       assert.equal(await sizeOf(path), before);
-      assert.deepEqual(await storage.commit([remove(-1, 'bob')]), [true]);
+      assert.deepEqual(await storage.commit([remove(0, 'bob')]), [true]);
       assert.ok((await sizeOf(path)) > before);
     });
 
@@ -65,3 +61,15 @@ for (const commitThread of [false, true]) {
     });
   });
 }
+
+it('SqliteStorage reports why a long list could not be read, and lists the plants when the disk works again', async (t) => {
+  const path = await newPath(t);
+  const storage = openSqlite(t, path);
+  await openSqlite(t, path).commit(createEach(rowOfPlants('ada', 1000)));
+  const wal = await readFile(`${path}-wal`);
+  await truncate(`${path}-wal`, 4096);
+  // SQLITE_IOERR_SHORT_READ
+  await assert.rejects(storage.list('ada', everything), { errcode: 522 });
+  await writeFile(`${path}-wal`, wal);
+  assert.equal((await storage.list('ada', everything)).plants.length, 1000);
+});
