@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { requireFolderOf } from '../../files/folder.ts';
+import { filesOf } from '../../storage/sqlite/file.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';
@@ -38,8 +39,7 @@ export async function run(args: string[]): Promise<number> {
 }
 
 function refuseToOverwrite(file: string): void {
-  const names = ['', '-wal', '-shm', '-journal'].map((ending) => file + ending);
-  const existing = names.filter((name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined);
+  const existing = filesOf(file).filter((name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined);
   if (existing.length === 0) return;
   const folder = shellQuoted(join(dirname(file), 'before-restore'));
   const move = `mkdir ${folder} && mv ${existing.map(shellQuoted).join(' ')} ${folder}`;

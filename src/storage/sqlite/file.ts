@@ -16,6 +16,11 @@ export function createPrivateFile(path: string): void {
   }
 }
 
+/** Returns the paths of a database file, and of the files that SQLite can create beside it. */
+export function filesOf(path: string): string[] {
+  return ['', '-wal', '-shm', '-journal'].map((ending) => path + ending);
+}
+
 /** Returns the paths of the WAL and of its index. SQLite resolves symbolic links before it appends the endings. */
 export function walFilesOf(path: string): [wal: string, index: string] {
   const resolved = existsSync(path) ? realpathSync(path) : path;

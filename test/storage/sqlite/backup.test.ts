@@ -4,12 +4,12 @@ import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
-import { createAll, owned, readAll } from '../../support/stored-plants.ts';
+import { createAll, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { create } from '../../support/writes.ts';
 import { makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
 
 /** Enough plants for a backup of several steps. */
-const plants = Array.from({ length: 2000 }, (_, n) => owned('ada', { id: BigInt(n), name: 'x'.repeat(2000) }));
+const plants = rowOfPlants('ada', 2000, 'x'.repeat(2000));
 
 describe('backUpDatabase', () => {
   it('copies the plants that existed at the beginning, even if servers write between its steps', async (t) => {
