@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,6 +12,13 @@ import { everything } from '../../support/writes.ts';
 
 /** Matches a `storage_unavailable` error. */
 export const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
+
+/** Validates the error of a commit whose file was removed or replaced. */
+export function isLoss(error: Error & { code?: string }): true {
+  assert.equal(error.code, 'storage_unavailable');
+  assert.match(String(error.cause), /removed or replaced/);
+  return true;
+}
 
 /** Returns the path of a file that does not exist, in a new folder. */
 export async function newPath(t: HasAfter): Promise<string> {
@@ -64,9 +70,4 @@ export async function idsAfterCrash(t: HasAfter, path: string): Promise<number[]
 /** Returns the size of a file in bytes. */
 export async function sizeOf(path: string): Promise<number> {
   return (await stat(path)).size;
-}
-
-/** Waits until the check after a commit trusts the timestamp of the folder. */
-export async function folderIsSettled(): Promise<void> {
-  await sleep(2100);
 }

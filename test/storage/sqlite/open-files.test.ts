@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { copyFile, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
+import { sourceUrl } from '../../support/sources.ts';
+import { checkIntegrity, execute } from '../../support/sqlite-file.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
+import { create } from '../../support/writes.ts';
+import { ids, idsAfterCrash, isLoss, newPath, openSqlite } from './sqlite-state.ts';
+
+const endings = ['', '-wal', '-shm'];
+const fifty = Array.from({ length: 50 }, (_, n) => n + 1);
+
+/** Waits until the check after a commit trusts the timestamp of the folder. */
+const folderIsSettled = (): Promise<void> => sleep(2100);
+
+async function removeAll(path: string): Promise<void> {
+  for (const ending of endings) await rm(path + ending);
+}
+
+const fileLosses = [
+  { what: 'is removed', lose: removeAll },
+  { what: 'is replaced', lose: (path: string) => removeAll(path).then(() => rename(`${path}.other`, path)) },
+];
+
+const walLosses = [
+  { what: 'is removed', lose: (path: string) => rm(`${path}-wal`) },
+  { what: 'is removed with its index', lose: (path: string) => rm(`${path}-shm`).then(() => rm(`${path}-wal`)) },
+  { what: 'loses its index', lose: (path: string) => rm(`${path}-shm`) },
+  {
+    what: 'is left behind by a symbolic link',
+    lose: (path: string) => rename(path, `${path}.new`).then(() => symlink(`${path}.new`, path)),
+  },
+];
+
+for (const commitThread of [false, true]) {
+  /** Opens a storage with the plants 1 to 50, whose folder has not changed for some time. */
+  async function open(t: HasAfter, path: string): Promise<SqliteStorage> {
+    const storage = openSqlite(t, path, { commitThread });
+    await storage.commit([create(1)]);
+    await folderIsSettled();
+    for (const id of fifty.slice(1)) assert.deepEqual(await storage.commit([create(id)]), [true]);
+    return storage;
+  }
+
+  async function assertLost(storage: SqliteStorage): Promise<void> {
+    for (const id of [51, 52]) await assert.rejects(storage.commit([create(id)]), isLoss);
+    assert.deepEqual((await ids(storage)).slice(0, 50), fifty);
+  }
+
+  describe(`SqliteStorage${commitThread ? ' with a commit thread' : ''}`, { concurrency: true }, () => {
+    for (const { what, lose } of fileLosses) {
+      it(`rejects commits, lists its plants, and changes no other file after its file ${what}`, async (t) => {
+        const path = await newPath(t);
+        await new SqliteStorage(`${path}.other`).close();
+        const storage = await open(t, path);
+        await lose(path);
+        const [names, bytes] = [await readdir(dirname(path)), await readFile(path).catch(() => undefined)];
+        await assertLost(storage);
+        await storage.close();
+        assert.deepEqual(await readdir(dirname(path)), names);
+        assert.deepEqual(await readFile(path).catch(() => undefined), bytes);
+      });
+    }
+
+    it('accepts commits after a moved file is moved back and reopened', async (t) => {
+      const path = await newPath(t);
+      const storage = await open(t, path);
+      for (const ending of endings) await rename(path + ending, `${path}.away${ending}`);
+      await assertLost(storage);
+      for (const ending of endings) await rename(`${path}.away${ending}`, path + ending);
+      await assertLost(storage);
+      const found = await ids(storage);
+      await storage.close();
+      const again = openSqlite(t, path, { commitThread });
+      assert.deepEqual(await again.commit([create(53)]), [true]);
+      assert.deepEqual(await ids(again), [...found, 53]);
+    });
+
+    it('rejects commits after its symbolic link is changed to point to another file', async (t) => {
+      const path = await newPath(t);
+      await new SqliteStorage(`${path}.first`).close();
+      await copyFile(`${path}.first`, `${path}.second`);
+      await symlink(`${path}.first`, path);
+      const storage = await open(t, path);
+      await symlink(`${path}.second`, `${path}.link`);
+      await rename(`${path}.link`, path);
+      await assertLost(storage);
+    });
+
+    const skip = process.platform === 'linux' ? false : 'needs /proc';
+    it('closes its files even if nothing at the path can be read', { skip }, async (t) => {
+      const path = await newPath(t);
+      const storage = openSqlite(t, path, { commitThread });
+      await storage.commit([create(1)]);
+      await rename(path, `${path}.moved`);
+      await symlink(path, path);
+      await storage.close();
+      for (const descriptor of await readdir('/proc/self/fd')) {
+        const target = await readlink(`/proc/self/fd/${descriptor}`).catch(() => '');
+        assert.ok(!target.startsWith(path), target);
+      }
+    });
+
+    for (const { what, lose } of walLosses) {
+      it(`rejects commits until it is reopened if its log ${what}, and loses no other commit`, async (t) => {
+        const path = await newPath(t);
+        const storage = await open(t, path);
+        await lose(path);
+        await assertLost(storage);
+        const found = await idsAfterCrash(t, path);
+        assert.deepEqual(found.slice(0, 50), fifty);
+        await storage.close();
+        const again = openSqlite(t, path, { commitThread });
+        assert.deepEqual(await ids(again), found);
+        assert.deepEqual(await again.commit([create(53)]), [true]);
+      });
+    }
+
+    it('does not remove the log of a process that started after the first log was removed', async (t) => {
+      const path = await newPath(t);
+      const storage = await open(t, path);
+      execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+      await storage.commit([create(51)]);
+      for (const ending of ['-wal', '-shm']) await rm(path + ending);
+      const program = `
+        import { SqliteStorage } from '${sourceUrl('sqlite.ts')}';
+        const storage = new SqliteStorage('${path}');
+        for (let id = 52n; id < 100n; id++) {
+          await storage.commit([{ kind: 'create', user: 'ada', plant: { id, name: 'Fern' } }]);
+        }
+        await storage.close();`;
+      await runSuccessfully(process.execPath, evalArgs(program));
+      await storage.close();
+      assert.equal((await ids(openSqlite(t, path))).length, 98);
+      assert.equal(checkIntegrity(path), 'ok');
+    });
+
+    it('accepts commits after a checkpoint of another connection has truncated its log', async (t) => {
+      const path = await newPath(t);
+      const storage = await open(t, path);
+      for (const id of [51, 53]) {
+        execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+        assert.deepEqual(await storage.commit([create(id)]), [true]);
+        execute(path, `PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO plants VALUES ('ada', ${id + 1}, '', NULL)`);
+      }
+      assert.deepEqual(await idsAfterCrash(t, path), [...fifty, 51, 52, 53, 54]);
+    });
+  });
+}
