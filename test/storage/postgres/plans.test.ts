@@ -3,8 +3,7 @@
  * whole table, or planning each execution again, only multiplies the CPU time in the database.
  */
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
+import { after, it } from 'node:test';
 import type { Pool } from 'pg';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -14,95 +13,71 @@ import { create, remove } from '../../support/writes.ts';
 const cluster = await PostgresCluster.start();
 after(() => cluster.remove());
 
-describe('prepared statements of a PostgresStorage', () => {
-  let pool: Pool;
-  let storage: PostgresStorage;
-  let table: string;
-
-  /** Opens a storage and creates its table. With only one connection, a test can inspect the session. */
-  async function open(t: TestContext): Promise<void> {
-    pool = cluster.pool(t, { max: 1 });
-    table = cluster.newTable();
-    storage = new PostgresStorage({ pool, table });
-    await storage.commit([]);
+/** Uses the storage in every way that a service does. Deletes all plants that it creates. */
+async function useAll(storage: PostgresStorage): Promise<void> {
+  for (const write of [create, remove]) {
+    await storage.commit([write(1, 'eve')]);
+    await storage.commit([write(2, 'eve'), write(3, 'eve')]);
   }
-
-  /** Uses the storage in every way that a service does. Deletes all plants that it creates. */
-  async function useAll(): Promise<void> {
-    for (const write of [create, remove]) {
-      await storage.commit([write(1, 'eve')]);
-      await storage.commit([write(2, 'eve'), write(3, 'eve')]);
-    }
-    await storage.commit([remove(2, 'eve'), create(1, 'eve')]);
-    await storage.commit([remove(1, 'eve')]);
-    for (const limit of [1, 20, 300]) {
-      const range = { after: undefined, limit };
-      await storage.list('ada', range);
-      await Promise.all(['ada', 'bob'].map((user) => storage.list(user, range)));
-    }
+  await storage.commit([remove(2, 'eve'), create(1, 'eve')]);
+  await storage.commit([remove(1, 'eve')]);
+  for (const limit of [1, 20, 300]) {
+    const range = { after: undefined, limit };
+    await storage.list('ada', range);
+    await Promise.all(['ada', 'bob'].map((user) => storage.list(user, range)));
   }
+}
 
-  /** Returns the session's prepared statements: how often PostgreSQL has planned each, and the plan that it keeps. */
-  async function prepared() {
-    type Row = Record<'name' | 'statement' | 'nulls', string> & Record<'generic' | 'custom', number>;
-    const { rows } = await pool.query<Row>(`SELECT name, statement,
-      generic_plans::integer AS generic, custom_plans::integer AS custom,
-      array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',') AS nulls
-      FROM pg_prepared_statements`);
-    const found = rows.map(async ({ nulls, ...each }) => {
-      const explained = await pool.query<object>(`EXPLAIN (FORMAT JSON) EXECUTE "${each.name}"(${nulls})`);
-      return { ...each, plan: JSON.stringify(explained.rows) };
-    });
-    return Promise.all(found);
+/** Returns the session's prepared statements, how often PostgreSQL has planned each with values, and the plan that it keeps. */
+async function prepared(pool: Pool) {
+  type Row = Record<'name' | 'statement' | 'nulls', string> & { custom: number };
+  const { rows } = await pool.query<Row>(`SELECT name, statement, custom_plans::integer AS custom,
+    array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',') AS nulls
+    FROM pg_prepared_statements`);
+  const found = rows.map(async ({ nulls, ...each }) => {
+    const explained = await pool.query<object>(`EXPLAIN (FORMAT JSON) EXECUTE "${each.name}"(${nulls})`);
+    return { ...each, plan: JSON.stringify(explained.rows) };
+  });
+  return Promise.all(found);
+}
+
+// A new service would read its whole table for each request until PostgreSQL analyzes the table.
+it('prepared statements are replaced when a table has grown that was empty when they were planned', async (t) => {
+  // With only one connection, the test can inspect the session.
+  const [pool, table] = [cluster.pool(t, { max: 1 }), cluster.newTable()];
+  const storage = new PostgresStorage({ pool, table });
+  await storage.commit([]);
+  await cluster.query(`ALTER TABLE "${table}" SET (autovacuum_enabled = false)`);
+  await cluster.query(`VACUUM ANALYZE "${table}"`);
+  for (let n = 0; n < 10; n++) await useAll(storage);
+  const forEmpty = (await prepared(pool)).filter(({ plan }) => plan.includes('Seq Scan')).map(({ name }) => name);
+  assert.ok(forEmpty.length > 0, 'The test must start with plans for an empty table.');
+  const sum = 'SELECT sum(generic_plans + custom_plans) FROM pg_prepared_statements WHERE name = ANY($1)';
+  const executions = async (): Promise<object[]> => (await pool.query<object>(sum, [forEmpty])).rows;
+  await cluster.query(`INSERT INTO "${table}" SELECT 'ada', n, 'Fern' FROM generate_series(1, 50000) AS n`);
+  await eventually(async () => {
+    const before = await executions();
+    await useAll(storage);
+    assert.deepEqual(await executions(), before);
+  });
+  const others = (await prepared(pool)).filter(({ name }) => !forEmpty.includes(name));
+  for (const { plan, statement } of others) assert.doesNotMatch(plan, /Seq Scan/, statement);
+});
+
+it('prepared statements keep plans that use the index', async (t) => {
+  const [pool, table] = [cluster.pool(t, { max: 1 }), cluster.newTable()];
+  await new PostgresStorage({ pool, table }).commit([]);
+  await cluster.query(`INSERT INTO "${table}" SELECT 'user ' || u, n, 'Fern ' || n, 'indoor'
+    FROM generate_series(1, 2) AS u, generate_series(1, 100000) AS n`);
+  await cluster.query(`ANALYZE "${table}"`);
+  const storage = new PostgresStorage({ pool, table });
+  for (let n = 0; n < 20; n++) await useAll(storage);
+  for (const { custom, plan, statement } of await prepared(pool)) {
+    // PostgreSQL plans the first five executions.
+    assert.equal(custom, 5, statement);
+    assert.doesNotMatch(plan, /Seq Scan/, statement);
+    // At an estimated cost of 100,000 (`jit_above_cost`), JIT compilation would take longer than the statement.
+    const [, cost] = /"Total Cost":([\d.]+)/.exec(plan) ?? [];
+    assert.ok(Number(cost) < 50_000, `${cost}: ${statement}`);
   }
-
-  it('keep plans that use the index', async (t) => {
-    await open(t);
-    await cluster.query(`INSERT INTO "${table}" SELECT 'user ' || u, n, 'Fern ' || n, 'indoor'
-      FROM generate_series(1, 2) AS u, generate_series(1, 100000) AS n`);
-    await cluster.query(`ANALYZE "${table}"`);
-    // The storage first uses its statements for a small table.
-    for (let n = 0; n < 50; n++) await useAll();
-    const kept = (await prepared()).filter(({ generic, custom }) => generic + custom >= 20);
-    assert.ok(kept.length > 0);
-    for (const { custom, plan, statement } of kept) {
-      // PostgreSQL plans the first five executions.
-      assert.equal(custom, 5, statement);
-      assert.doesNotMatch(plan, /Seq Scan/, statement);
-      // At an estimated cost of 100,000 (`jit_above_cost`), JIT compilation would take longer than the statement.
-      const [, cost] = /"Total Cost":([\d.]+)/.exec(plan) ?? [];
-      assert.ok(Number(cost) < 50_000, `${cost}: ${statement}`);
-    }
-  });
-
-  // A new service would read its whole table for each request until PostgreSQL analyzes the table.
-  it('are replaced when a table has grown that was empty when they were planned', async (t) => {
-    await open(t);
-    await cluster.query(`ALTER TABLE "${table}" SET (autovacuum_enabled = false)`);
-    await cluster.query(`VACUUM ANALYZE "${table}"`);
-    for (let n = 0; n < 10; n++) await useAll();
-    const forEmpty = (await prepared()).filter(({ plan }) => plan.includes('Seq Scan')).map(({ name }) => name);
-    assert.ok(forEmpty.length > 0, 'The test must start with plans for an empty table.');
-    const sum = 'SELECT sum(generic_plans + custom_plans) FROM pg_prepared_statements WHERE name = ANY($1)';
-    const executions = async (): Promise<object[]> => (await pool.query<object>(sum, [forEmpty])).rows;
-    await cluster.query(`INSERT INTO "${table}" SELECT 'ada', n, 'Fern' FROM generate_series(1, 50000) AS n`);
-    await eventually(async () => {
-      const before = await executions();
-      await useAll();
-      assert.deepEqual(await executions(), before);
-    });
-    const others = (await prepared()).filter(({ name }) => !forEmpty.includes(name));
-    for (const { plan, statement } of others) assert.doesNotMatch(plan, /Seq Scan/, statement);
-  });
-
-  it('are no longer used after a connection pooler has lost one', async (t) => {
-    await open(t);
-    await useAll();
-    assert.notDeepEqual(await prepared(), []);
-    await pool.query('DEALLOCATE ALL');
-    await useAll();
-    await pool.query('DEALLOCATE ALL');
-    await useAll();
-    assert.deepEqual(await prepared(), []);
-  });
 });
