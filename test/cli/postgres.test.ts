@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, it } from 'node:test';
 import { Client } from 'pg';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
-import { callCommand } from '../support/call-command.ts';
+import { assertFails, callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
-import { eventuallyEqual } from '../support/eventually.ts';
+import { eventually, eventuallyEqual } from '../support/eventually.ts';
+import { occupyPort } from '../support/listen.ts';
 import { PostgresCluster } from '../support/postgres.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { adminUrlOf, startTokenServer } from '../support/token-server.ts';
+import type { TokenServer } from '../support/token-server.ts';
 import { create, everything } from '../support/writes.ts';
 
 const cluster = await PostgresCluster.start({ checksPassword: true });
@@ -19,30 +22,28 @@ after(() => cluster.remove());
 
 const locate = (text: string): StorageLocation => parseStorage({ text, source: '--storage' }, ['postgres']);
 
-describe('openStorage, with a connection string', () => {
-  it('stores plants in PostgreSQL over at most max connections, which close with the storage', async () => {
-    const url = await cluster.makeDatabase();
-    const storage = await openStorage(locate(`${url.replace('postgres:', 'postgresql:')}?max=2`));
-    assert.equal(await cluster.connections(url), 0, 'It does not connect before it is used.');
-    assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
-    await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', everything)));
-    assert.equal(await cluster.connections(url), 2);
-    await storage.close();
-    await eventuallyEqual(() => cluster.connections(url), 0);
-  });
-
-  it('rejects a call if the connection is lost while its limits are being set', async (t) => {
-    const url = new URL(await cluster.makeDatabase());
-    const proxy = await startTcpProxy(t, Number(url.port));
-    url.port = String(proxy.port);
-    const storage = await openStorage(locate(url.href));
-    t.after(() => storage.close());
-    proxy.cutAt('client_connection_check_interval');
-    await assert.rejects(storage.list('ada', everything), /Connection terminated/);
-  });
+it('openStorage › opens at most max connections to PostgreSQL, which close with the storage', async () => {
+  const url = await cluster.makeDatabase();
+  const storage = await openStorage(locate(`${url.replace('postgres:', 'postgresql:')}?max=2`));
+  assert.equal(await cluster.connections(url), 0, 'It does not connect before it is used.');
+  assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
+  await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', everything)));
+  assert.equal(await cluster.connections(url), 2);
+  await storage.close();
+  await eventuallyEqual(() => cluster.connections(url), 0);
 });
 
-it('statements that are abandoned after query_timeout › leave no backends behind if they wait for a lock', async (t) => {
+it('openStorage › rejects a call if the connection is lost while its limits are being set', async (t) => {
+  const url = new URL(await cluster.makeDatabase());
+  const proxy = await startTcpProxy(t, Number(url.port));
+  url.port = String(proxy.port);
+  const storage = await openStorage(locate(url.href));
+  t.after(() => storage.close());
+  proxy.cutAt('client_connection_check_interval');
+  await assert.rejects(storage.list('ada', everything), /Connection terminated/);
+});
+
+it('openStorage › leaves no backends behind that wait for a lock after query_timeout', async (t) => {
   const url = await cluster.makeDatabase();
   const storage = await openStorage(locate(`${url}?application_name=garden&max=2&query_timeout=500`));
   t.after(() => storage.close());
@@ -59,35 +60,91 @@ it('statements that are abandoned after query_timeout › leave no backends behi
   assert.equal((await storage.list('ada', everything)).plants[0]?.id, 1n);
 });
 
-describe('PostgreSQL table of a command', () => {
-  it('is created only by a command that writes, and no command creates a schema', async (t) => {
-    const cwd = await temporaryFolder(t);
-    await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
-    const url = await cluster.makeDatabase();
-    const assertRefused = async (args: string[], keyword: string): Promise<void> => {
-      const { code, stderr } = await callCommand(args, { cwd });
-      assert.equal(code, 1);
-      assert.ok(stderr.includes(keyword), stderr);
-    };
-    for (const parameters of ['?table=foo', '?schema=public&table=foo', '?schema=garden']) {
-      await assertRefused(['export', '--storage', url + parameters], 'no table');
-      await assertRefused(['copy', '--from', url + parameters, '--to', 'sqlite:new.db'], 'no table');
-    }
-    await assertRefused(['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=garden`], 'schema');
-    const created = "SELECT FROM pg_class WHERE relname IN ('foo', 'plants')";
-    assert.deepEqual(await cluster.queryAt(url, created), []);
-    assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);
-    assert.deepEqual(await readdir(cwd), ['a.db']);
-    const args = ['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=public&table=foo`];
-    assert.equal((await callCommand(args, { cwd })).code, 0);
-    assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM public.foo'), [{ name: 'plant number 0' }]);
-  });
+it('PostgreSQL table of a command › is created only by a command that writes, but no schema is created', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
+  const url = await cluster.makeDatabase();
+  for (const parameters of ['?table=foo', '?schema=public&table=foo', '?schema=garden']) {
+    await assertFails(`export --storage ${url}${parameters}`, { cwd }, 'no table');
+    await assertFails(`copy --from ${url}${parameters} --to sqlite:new.db`, { cwd }, 'no table');
+  }
+  await assertFails(`copy --from sqlite:a.db --to ${url}?schema=garden`, { cwd }, 'schema');
+  const created = "SELECT FROM pg_class WHERE relname IN ('foo', 'plants')";
+  assert.deepEqual(await cluster.queryAt(url, created), []);
+  assert.deepEqual(await cluster.queryAt(url, "SELECT FROM pg_namespace WHERE nspname = 'garden'"), []);
+  assert.deepEqual(await readdir(cwd), ['a.db']);
+  const args = ['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=public&table=foo`];
+  assert.equal((await callCommand(args, { cwd })).code, 0);
+  assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM public.foo'), [{ name: 'plant number 0' }]);
+});
 
-  it('is not reached without a password, and the command ends at once and names PGPASSWORD', async (t) => {
-    const cwd = await temporaryFolder(t);
-    const storage = (await cluster.makeDatabase()).replace(':sesame', '');
-    const { code, stderr } = await runCommand(['export', '--storage', storage], { cwd });
-    assert.equal(code, 1, 'not killed after 20 seconds');
-    assert.match(stderr, /PGPASSWORD/);
-  });
+it('plant-store export without a password of PostgreSQL › ends at once and names PGPASSWORD', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const storage = (await cluster.makeDatabase()).replace(':sesame', '');
+  const { code, stderr } = await runCommand(['export', '--storage', storage], { cwd });
+  assert.equal(code, 1, 'not killed after 20 seconds');
+  assert.match(stderr, /PGPASSWORD/);
+});
+
+/** Returns the messages in the log, without messages about requests. */
+function messages({ log }: TokenServer): unknown[] {
+  return log().flatMap(({ message }) => (message === 'request' ? [] : [message]));
+}
+
+/** Waits until the log shows the reason, although no client has sent a request. */
+async function untilReported(started: TokenServer, reason: RegExp): Promise<void> {
+  await eventually(() => {
+    const found = messages(started).find((message) => String(message).includes('The storage does not work'));
+    assert.match(String(found), reason);
+  }, 20_000);
+}
+
+it('serve over PostgreSQL › logs without a request why the storage does not work, but no password', async (t) => {
+  const url = await cluster.makeDatabase();
+  const storage = await openStorage(locate(url));
+  await storage.list('ada', everything);
+  await storage.close();
+  await cluster.queryAt(url, "CREATE ROLE reader LOGIN PASSWORD 'sesame'; GRANT SELECT ON plants TO reader");
+  for (const { login, reason } of [
+    { login: 'postgres:wrong%20horse', reason: /password authentication failed for user "postgres"/ },
+    { login: 'reader:sesame', reason: /permission denied for table plants/ },
+  ]) {
+    const started = await startTokenServer(t, ['--storage', url.replace('postgres:sesame', login)]);
+    await untilReported(started, reason);
+    assert.equal((await fetch(`${started.server.url}/openapi.json`)).status, 200);
+    assert.equal(await started.server.stop(), 0);
+    assert.doesNotMatch(started.server.stdout() + started.server.stderr(), /sesame|wrong horse/);
+  }
+});
+
+it('serve over PostgreSQL › stops immediately while the database does not respond, and logs no error', async (t) => {
+  const storage = `postgres://ada:sesame@127.0.0.1:${await occupyPort(t)}/plants`;
+  const started = await startTokenServer(t, ['--storage', storage]);
+  assert.equal(await started.server.stop(), 0);
+  assert.deepEqual(messages(started), ['listening', 'SIGTERM: stopping', 'stopped']);
+});
+
+it('serve over PostgreSQL › keeps running while the database is down, and logs the recovery', async (t) => {
+  await cluster.stop();
+  // If the name has several addresses, the error is an AggregateError without a message.
+  const url = cluster.url().replace('127.0.0.1', 'localhost');
+  const started = await startTokenServer(t, ['--storage', url, '--admin-port', '0']);
+  const { server, call } = started;
+  await untilReported(started, /ECONNREFUSED.*:\d/);
+  const ready = `${await adminUrlOf(server)}/ready`;
+  const becomes = (status: number): Promise<void> =>
+    eventually(async () => {
+      assert.equal((await fetch(ready)).status, status);
+      assert.equal((await call('GET', '/plants')).status, status);
+    }, 20_000);
+  await becomes(503);
+  await cluster.restart();
+  await becomes(200);
+  await cluster.stop();
+  await becomes(503);
+  await cluster.restart();
+  await becomes(200);
+  assert.equal(messages(started).filter((message) => message === 'The storage works again.').length, 2);
+  assert.equal(await server.stop(), 0);
+  assert.doesNotMatch(server.stdout() + server.stderr(), /sesame/);
 });

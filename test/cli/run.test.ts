@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
-import { settings, variableOf } from '../../src/cli/environment.ts';
+import { it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { UsageError } from '../../src/cli/command.ts';
+import { setting, settings, variableOf, variableWarnings } from '../../src/cli/environment.ts';
+import { loadOptional } from '../../src/cli/package.ts';
+import manifest from '../../package.json' with { type: 'json' };
 import { callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
+import { commandEnvironment, runProgram } from '../support/run-program.ts';
+import type { Finished } from '../support/run-program.ts';
+import { main, plantStore } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const flagsOf = {
@@ -18,41 +25,160 @@ const flagsOf = {
   restore: ['storage'],
 };
 
-describe('plant-store', () => {
-  it('prints help with every command', async () => {
-    const { code, stdout, stderr } = await callCommand(['--help'], { cwd: '/' });
-    assert.deepEqual([code, stderr], [0, '']);
-    for (const name of Object.keys(flagsOf)) assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
-    assert.equal((await callCommand(['-h'], { cwd: '/' })).stdout, stdout);
-    // Without a command, the help is printed as an error message.
-    assert.deepEqual(await callCommand([], { cwd: '/' }), { code: 2, stdout: '', stderr: stdout });
-  });
+it('plant-store --help › names every command, and their help names their flags and variables', async () => {
+  const { code, stdout, stderr } = await callCommand(['--help'], { cwd: '/' });
+  assert.deepEqual([code, stderr], [0, '']);
+  // Without a command, the help is printed as an error message.
+  assert.deepEqual(await callCommand([], { cwd: '/' }), { code: 2, stdout: '', stderr: stdout });
+  for (const [command, flags] of Object.entries(flagsOf)) {
+    assert.match(stdout, new RegExp(`^ {2}${command} `, 'm'));
+    const help = await callCommand([command, '--help'], { cwd: '/' });
+    assert.equal(help.code, 0);
+    for (const flag of flags) assert.ok(help.stdout.includes(`\n  --${flag} `), flag);
+    for (const flag of command === 'serve' ? flags : []) assert.ok(help.stdout.includes(variableOf(flag)), flag);
+    assert.deepEqual(await callCommand([command, '--bogus', 'create', '-h'], { cwd: '/' }), help);
+  }
+});
 
-  it('prints the flags of a command and their variables, wherever --help is', async () => {
-    for (const [command, flags] of Object.entries(flagsOf)) {
-      const { code, stdout } = await callCommand([command, '--help'], { cwd: '/' });
-      assert.equal(code, 0);
-      for (const flag of flags) {
-        assert.ok(stdout.includes(`\n  --${flag} `), flag);
-        if (command === 'serve') assert.ok(stdout.includes(variableOf(flag)), flag);
-      }
-      const again = await callCommand([command, '--bogus', 'create', '-h'], { cwd: '/' });
-      assert.deepEqual(again, { code: 0, stdout, stderr: '' });
-    }
-  });
+it('plant-store process › reads its arguments, prints the version, and sets the exit code', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const version = { code: 0, stdout: `${manifest.version}\n`, stderr: '' };
+  assert.deepEqual(await runCommand(['--version'], { cwd }), version);
+  assert.equal((await runCommand(['serv'], { cwd })).code, 2);
+  const created = await runCommand(['token', 'create', '--', '--help'], { cwd });
+  assert.deepEqual([created.code, existsSync(join(cwd, 'tokens.json'))], [0, true]);
+});
 
-  it('prints the version of the package', async () => {
-    const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-    const { version } = JSON.parse(manifest) as { version: string };
-    for (const flag of ['--version', '-v']) {
-      assert.deepEqual(await callCommand([flag], { cwd: '/' }), { code: 0, stdout: `${version}\n`, stderr: '' });
-    }
-  });
+/** Runs `plant-store -v` in a process that claims to be another version of Node.js. */
+function runOn(node: string, sqlite?: string): Promise<Finished> {
+  const code = `const { sqlite, ...others } = process.versions;
+    Object.defineProperty(process, 'versions', { value: { ...others, ...${JSON.stringify({ node, sqlite })} } });
+    Object.defineProperty(process, 'version', { value: 'v${node}' });`;
+  const args = [...plantStore.slice(0, -1), '--import', `data:text/javascript,${encodeURIComponent(code)}`, main, '-v'];
+  return runProgram(process.execPath, args, { env: commandEnvironment() });
+}
 
-  it('reads the process arguments and sets the exit code', async (t) => {
-    const cwd = await temporaryFolder(t);
-    assert.equal((await runCommand(['serv'], { cwd })).code, 2);
-    const created = await runCommand(['token', 'create', '--', '--help'], { cwd });
-    assert.deepEqual([created.code, existsSync(join(cwd, 'tokens.json'))], [0, true]);
+it('plant-store on an unsupported version of Node.js › exits with 2 and one sentence', async () => {
+  for (const { node, sqlite, found } of [
+    { node: '20.20.2', sqlite: undefined, found: 'Node.js 20.20.2' },
+    { node: '22.22.2', sqlite: '3.51.2', found: 'SQLite 3.51.2' },
+  ]) {
+    const { code, stdout, stderr } = await runOn(node, sqlite);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^plant-store needs Node\.js 22\.22\.3 [^\n]*\n$/);
+    assert.ok(stderr.includes(found), stderr);
+  }
+  assert.deepEqual(manifest.engines, { node: '^22.22.3 || ^24.15.0 || >=26.0.0' });
+  assert.equal((await runOn('22.22.3', '3.51.3')).code, 0);
+});
+
+it('loadOptional › throws a UsageError that says how to install the package', () => {
+  const name = 'none';
+  const load = (): string => loadOptional(name, '--docs', (require) => require.resolve(name));
+  assert.throws(load, (error) => error instanceof UsageError && /^--docs .* npm install none,/.test(error.message));
+});
+
+function setEnvironment(t: TestContext, variables: Record<string, string>): void {
+  const { env } = process;
+  process.env = variables;
+  t.after(() => {
+    process.env = env;
   });
+}
+
+it('variableWarnings › warns of each unknown variable, but not of those of a Kubernetes service', (t) => {
+  const known = Object.keys(settings).map(variableOf);
+  const kubernetes = ['PLANT_STORE_SERVICE_PORT_HTTP', 'PLANT_STORE_PORT_80_TCP_ADDR'];
+  setEnvironment(
+    t,
+    Object.fromEntries([...known, ...kubernetes, 'PLANT_STORE_STORGE'].map((name) => [name, 'secret'])),
+  );
+  const [warning = '', ...others] = variableWarnings();
+  assert.match(warning, /PLANT_STORE_STORGE/);
+  assert.doesNotMatch(warning, /secret/);
+  assert.deepEqual(others, []);
+});
+
+it('setting › is the flag, PLANT_STORE_STORAGE, DATABASE_URL or a default file, in this order', (t) => {
+  setEnvironment(t, { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: 'postgres://localhost' });
+  assert.deepEqual(setting('storage', 'sqlite:a.db'), { text: 'sqlite:a.db', source: '--storage' });
+  assert.deepEqual(setting('storage', undefined), { text: 'memory', source: 'PLANT_STORE_STORAGE' });
+  process.env['PLANT_STORE_STORAGE'] = '';
+  assert.deepEqual(setting('storage', undefined), { text: 'postgres://localhost', source: 'DATABASE_URL' });
+  process.env['DATABASE_URL'] = '';
+  assert.deepEqual(setting('storage', undefined), { text: 'sqlite:plants.db', source: '--storage' });
+});
+
+it('setting › ignores HOST and the address of a Kubernetes service', (t) => {
+  setEnvironment(t, { HOST: 'my-laptop', PLANT_STORE_PORT: 'tcp://10.0.0.7:80', PORT: '8080' });
+  assert.equal(setting('host', undefined).text, '127.0.0.1');
+  assert.deepEqual(setting('port', undefined), { text: '8080', source: 'PORT' });
+});
+
+/** Invalid command lines, separated by spaces, each with a key word of its message. */
+const misuses: Readonly<Record<string, string>> = {
+  serv: 'serve, token',
+  'serve -- --help': "'--help'",
+  'serve --prot 1': '--port',
+  'serve --port': '--port',
+  'serve --docs=yes': '--docs',
+  'serve --port 65536': '65535',
+  'serve --port 0x10': "'0x10'",
+  'serve --log-level debug': 'error',
+  // The arguments of a wrong command line can contain a password.
+  'postgres://ada:sesame@localhost/plants': 'serve, token',
+  'import postgres://ada:sesame@localhost/plants': 'Unexpected argument',
+  'serve --port postgres://ada:sesame@localhost/plants': '65535',
+  'serve --log postgres://ada:sesame@localhost/plants': 'pretty',
+  // Node.js would listen on all addresses if the host were empty.
+  'serve --host=': 'empty',
+  'serve --storage data/plants.db': 'write sqlite:data/plants.db.',
+  'serve --base-path /garden/': '--base-path',
+  'serve --admin-host 127.0.0.1': '--admin-port',
+  'serve --cors-origin app.example.com': '--cors-origin',
+  copy: '--from must be sqlite:FILE',
+  'copy --from sqlite:a.db': '--to must be sqlite:FILE',
+  'copy --from memory --to sqlite:a.db': '--from',
+  'export plants.ndjson': "'plants.ndjson'",
+  'import --storage memory': 'sqlite:FILE',
+  backup: 'TARGET',
+  'backup --storage memory a.db': 'sqlite:FILE',
+  restore: 'BACKUP',
+  'export --storage sqlite:': 'sqlite:FILE',
+  'export --storage sqlite::memory:': 'sqlite:FILE',
+  'export --storage sqlite://plants.db': 'sqlite:FILE',
+  'export --storage mongodb://ada:sesame@localhost': 'sqlite:FILE',
+  'export --storage sqlite:x?mode=ro': 'commitThread=true',
+  'export --storage sqlite:why?.db': "must not contain '?'",
+  'export --storage postgres://ada:sesame@localhost:port/plants': 'Invalid URL',
+  'export --storage postgres://ada:sesame@localhost/plants?sslrootcert=none.pem': 'none.pem',
+  'export --storage postgres://ada:sesame@localhost/plants?max=many': 'max',
+  'export --storage postgres://ada:sesame@localhost/plants?schema=': 'schema',
+  // pg would take a part of the password for the host.
+  'export --storage postgres://ada:sesame@sesame@localhost/plants': '%40',
+  'export --storage postgres://ada:sesame@/sesame@localhost/plants': '%40',
+  'export --storage postgres://ada:sesame/x@localhost/plants': '%40',
+  'export --storage postgres://ada:sesame?x@localhost/plants': '%40',
+  'export --storage postgres://ada:sesame#x@localhost/plants': '%40',
+  token: 'create, list or revoke',
+  'token create': 'USER',
+  'token create \ud800': 'USER',
+  'token create ada --scope plants:admin': "'plants:admin'",
+  'token create ada --expires-in=30': '30d',
+  'token create ada --expires-in=0d': '30d',
+  'token create ada --expires-in=1.5d': '30d',
+  'token create ada --expires-in=99999999999d': '30d',
+  'token revoke': 'ID',
+};
+
+it('plant-store with invalid arguments › exits with 2, prints one sentence without secrets, and creates no files', async (t) => {
+  const cwd = await temporaryFolder(t);
+  for (const [args, keyword] of Object.entries(misuses)) {
+    const { code, stdout, stderr } = await callCommand(args.split(' '), { cwd });
+    assert.deepEqual([code, stdout], [2, ''], args);
+    assert.match(stderr, /^plant-store: [^\n]*\.\n$/);
+    assert.ok(stderr.includes(keyword), `${args}: ${stderr}`);
+    assert.ok(!stderr.includes('sesame'), stderr);
+  }
+  assert.deepEqual(await readdir(cwd), []);
 });

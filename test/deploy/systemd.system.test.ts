@@ -1,20 +1,61 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmod, chown, copyFile, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { it } from 'node:test';
+import { installPackage } from '../package/installed.ts';
 import { callService } from '../support/call.ts';
+import type { Answered } from '../support/call.ts';
 import { eventually } from '../support/eventually.ts';
-import { runSuccessfully } from '../support/run-program.ts';
+import { runProgram, runSuccessfully } from '../support/run-program.ts';
+import type { Finished } from '../support/run-program.ts';
+import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
-import { create, installService } from './installed-service.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
-const folder = join(root, 'deploy/systemd');
+const units = join(root, 'deploy/systemd');
+
+/**
+ * Installs the packed program as on a server, and starts the server, which runs as another user if root runs the tests.
+ * `wrapper` is a command that starts the server, such as strace with its options. `run` runs a command until it ends.
+ * `state` is the folder with the database and the tokens.
+ */
+async function startService(t: HasAfter, wrapper: readonly string[] = []) {
+  const folder = await installPackage(t);
+  await chmod(folder, 0o755);
+  const bin = join(folder, 'node_modules/.bin');
+  // Node.js is copied, because the account might not have access to the original folder.
+  await copyFile(process.execPath, join(bin, 'node'));
+  const [state, backups] = [join(folder, 'state'), join(folder, 'backups')];
+  const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+  for (const each of [state, backups]) {
+    await mkdir(each, { mode: 0o700 });
+    if (account !== undefined) await chown(each, account.uid, account.gid);
+  }
+  const env = {
+    PATH: [bin, process.env['PATH'] ?? ''].join(delimiter),
+    PLANT_STORE_STORAGE: `sqlite:${state}/plants.db`,
+    PLANT_STORE_TOKENS: `${state}/tokens.json`,
+    PORT: '0',
+  };
+  const [program, ...args] = [...wrapper, 'plant-store', 'serve', '--admin-port', '0'] as const;
+  const child = spawn(program, args, { cwd: folder, env, ...account, stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+  const token = (await readFile(join(state, 'first-token.txt'), 'utf8')).trim();
+  return {
+    server,
+    state,
+    backups,
+    run: (command: string, ...flags: string[]): Promise<Finished> => runProgram(command, flags, { cwd: '/', env }),
+    call: (method: string, target: string, plant?: object): Promise<Answered> =>
+      callService(server.url, method, target, { token, ...(plant && { body: JSON.stringify(plant) }) }),
+  };
+}
 
 /** Returns the shell script of the backup unit, with its folders replaced. */
 async function backupScript(state: string, backups: string): Promise<string> {
-  const unit = await readFile(join(folder, 'plant-store-backup.service'), 'utf8');
+  const unit = await readFile(join(units, 'plant-store-backup.service'), 'utf8');
   const quoted = /ExecStart=\/bin\/sh -ec '([^']+)'/.exec(unit)?.[1] ?? '';
   return quoted
     .replaceAll('%%', '%')
@@ -26,7 +67,7 @@ async function backupScript(state: string, backups: string): Promise<string> {
 /** Returns the system calls that the server unit permits. */
 async function permittedCalls(): Promise<Set<string>> {
   const permitted = new Set<string>();
-  const unit = await readFile(join(folder, 'plant-store.service'), 'utf8');
+  const unit = await readFile(join(units, 'plant-store.service'), 'utf8');
   for (const [, tilde, names = ''] of unit.matchAll(/^SystemCallFilter=(~?)(.*)$/gm)) {
     for (const call of await callsOf(names.split(' '))) {
       if (tilde === '') permitted.add(call);
@@ -49,85 +90,71 @@ async function callsOf(names: readonly string[]): Promise<string[]> {
   return calls;
 }
 
-describe('deploy/systemd', () => {
-  it('contains units that systemd-analyze accepts', async (t) => {
-    if (!hasProgram(t, 'systemd-analyze')) return;
-    const units = (await readdir(folder)).map((name) => join(folder, name));
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', ...units], { encoding: 'utf8' });
-    const ownLines = (stdout + stderr).split('\n').filter((line) => line.includes('plant-store'));
-    assert.deepEqual([status, ownLines], [0, []], stdout + stderr);
+it('deploy/systemd › contains units that systemd-analyze accepts', async (t) => {
+  if (!hasProgram(t, 'systemd-analyze')) return;
+  const files = (await readdir(units)).map((name) => join(units, name));
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', ...files], { encoding: 'utf8' });
+  const ownLines = (stdout + stderr).split('\n').filter((line) => line.includes('plant-store'));
+  assert.deepEqual([status, ownLines], [0, []], stdout + stderr);
+});
+
+it('deploy/systemd › keeps a backup of each weekday, and replaces it only with a complete backup', async (t) => {
+  const { state, backups, run, call } = await startService(t);
+  const script = await backupScript(state, backups);
+  const backUp = async (limit = ''): Promise<number | null> => (await run('/bin/sh', '-ec', limit + script)).code;
+  const namesIn = async (backup: string): Promise<string[]> => {
+    const { stdout } = await run('plant-store', 'export', '--storage', `sqlite:${backup}`);
+    return Array.from(stdout.matchAll(/"name":"(\w+)"/g), ([, name = '']) => name);
+  };
+
+  assert.equal((await call('POST', '/plants', { id: 1, name: 'Fern' })).status, 200);
+  assert.equal(await backUp(), 0);
+  const files = (await readdir(backups)).sort();
+  assert.match(files.join(' '), /^plants-[1-7]\.db tokens\.json$/);
+  const backup = join(backups, files[0] ?? '');
+  assert.deepEqual(await namesIn(backup), ['Fern']);
+  assert.deepEqual(await readFile(join(backups, 'tokens.json')), await readFile(join(state, 'tokens.json')));
+
+  assert.equal((await call('POST', '/plants', { id: 2, name: 'Moss' })).status, 200);
+  // The limit of one block per file makes the backup fail as on a full disk.
+  assert.notEqual(await backUp('ulimit -f 1;'), 0);
+  assert.deepEqual(await namesIn(backup), ['Fern']);
+  assert.deepEqual((await readdir(backups)).sort(), files);
+
+  // Such files remain if a program that opened the backup was killed.
+  for (const name of [backup, `${backup}.new`]) {
+    for (const ending of ['-wal', '-shm', '-journal']) await writeFile(name + ending, 'old');
+  }
+  assert.equal(await backUp(), 0);
+  assert.deepEqual((await readdir(backups)).sort(), files);
+  assert.deepEqual(await namesIn(backup), ['Fern', 'Moss']);
+});
+
+it('deploy/systemd › permits every system call that the server makes', async (t) => {
+  if (!hasProgram(t, 'strace') || !hasProgram(t, 'systemd-analyze')) return;
+  // With -D, the child process is the server, and strace runs as a separate process.
+  const { server, state, backups, run, call } = await startService(t, ['strace', '-D', '-f', '-o', 'state/trace']);
+  // These plants fill more than 4000 WAL pages, after which SQLite runs a checkpoint.
+  for (let id = 1; id <= 300; id++) {
+    assert.equal((await call('POST', '/plants', { id, name: 'x'.repeat(60_000), tag: 'y' })).status, 200);
+  }
+  assert.ok((await stat(join(state, 'plants.db'))).size > 2 ** 20, 'no checkpoint');
+  assert.equal((await call('GET', '/plants')).status, 200);
+  assert.equal((await call('DELETE', '/plants/1')).status, 204);
+  assert.equal((await run('plant-store', 'backup', join(backups, 'backup.db'))).code, 0);
+  assert.equal(await server.stop(), 0);
+
+  const text = await eventually(async () => {
+    const written = await readFile(join(state, 'trace'), 'utf8');
+    assert.match(written, new RegExp(`^${server.pid} +\\+\\+\\+ exited`, 'm'));
+    return written;
   });
-
-  it('keeps one backup for each day of the week, and replaces a backup only with a complete backup', async (t) => {
-    const service = await installService(t);
-    const server = await service.start();
-    const token = await service.firstToken();
-    const { backups } = service;
-    const script = await backupScript(service.state, backups);
-    const run = async (limit = ''): Promise<number | null> =>
-      (await service.runAsService('/bin/sh', ['-ec', limit + script])).code;
-    const namesIn = async (backup: string): Promise<string[]> => {
-      const { stdout } = await service.run('plant-store', ['export', '--storage', `sqlite:${backup}`]);
-      return Array.from(stdout.matchAll(/"name":"(\w+)"/g), ([, name = '']) => name);
-    };
-
-    assert.equal((await create(server, token, { id: 1, name: 'Fern' })).status, 200);
-    assert.equal(await run(), 0);
-    const files = (await readdir(backups)).sort();
-    assert.match(files.join(' '), /^plants-[1-7]\.db tokens\.json$/);
-    const backup = join(backups, files[0] ?? '');
-    assert.deepEqual(await namesIn(backup), ['Fern']);
-    assert.equal(
-      await readFile(join(backups, 'tokens.json'), 'utf8'),
-      await readFile(join(service.state, 'tokens.json'), 'utf8'),
-    );
-
-    assert.equal((await create(server, token, { id: 2, name: 'Moss' })).status, 200);
-    // The limit of one block per file makes the backup fail as on a full disk.
-    assert.notEqual(await run('ulimit -f 1;'), 0);
-    assert.deepEqual(await namesIn(backup), ['Fern']);
-    assert.deepEqual((await readdir(backups)).sort(), files);
-
-    // Such files remain if a program that opened the backup was killed.
-    for (const name of [backup, `${backup}.new`]) {
-      for (const ending of ['-wal', '-shm', '-journal']) await writeFile(name + ending, 'old');
-    }
-    assert.equal(await run(), 0);
-    assert.deepEqual((await readdir(backups)).sort(), files);
-    assert.deepEqual(await namesIn(backup), ['Fern', 'Moss']);
-    assert.deepEqual((await readdir(backups)).sort(), files);
-    assert.equal(await server.stop(), 0);
-  });
-
-  it('permits every system call that the server makes', async (t) => {
-    if (!hasProgram(t, 'strace') || !hasProgram(t, 'systemd-analyze')) return;
-    const service = await installService(t);
-    const trace = join(service.state, 'trace');
-    // With -D, the child process is the server, and strace runs as a separate process.
-    const server = await service.start(['strace', '-D', '-f', '-o', trace]);
-    const token = await service.firstToken();
-    // These plants fill more than 4000 WAL pages, after which SQLite runs a checkpoint.
-    for (let id = 1; id <= 300; id++) {
-      assert.equal((await create(server, token, { id, name: 'x'.repeat(60_000), tag: 'y' })).status, 200);
-    }
-    assert.ok((await stat(join(service.state, 'plants.db'))).size > 2 ** 20, 'no checkpoint');
-    assert.equal((await callService(server.url, 'GET', '/plants', { token })).status, 200);
-    assert.equal((await callService(server.url, 'DELETE', '/plants/1', { token })).status, 204);
-    assert.equal((await service.run('plant-store', ['backup', join(service.backups, 'backup.db')])).code, 0);
-    assert.equal(await server.stop(), 0);
-
-    const text = await eventually(async () => {
-      const written = await readFile(trace, 'utf8');
-      assert.match(written, new RegExp(`^${server.pid} +\\+\\+\\+ exited`, 'm'));
-      return written;
-    });
-    const permitted = await permittedCalls();
-    assert.ok(permitted.has('fsync') && !permitted.has('chown'));
-    const used = new Set(Array.from(text.matchAll(/^\d+ +(\w+)\(/gm), ([, name = '']) => name));
-    assert.ok(used.has('fsync') && used.has('accept4'));
-    assert.deepEqual(
-      [...used].filter((name) => !permitted.has(name)),
-      [],
-    );
-  });
+  const permitted = await permittedCalls();
+  assert.ok(permitted.has('fsync') && !permitted.has('chown'));
+  const used = new Set(Array.from(text.matchAll(/^\d+ +(\w+)\(/gm), ([, name = '']) => name));
+  assert.ok(used.has('fsync') && used.has('accept4'));
+  assert.deepEqual(
+    [...used].filter((name) => !permitted.has(name)),
+    [],
+  );
 });

@@ -1,26 +1,34 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { run } from '../../src/cli/run.ts';
 import { captureStream } from './capture-stream.ts';
 import type { CommandContext } from './command-line.ts';
 import { commandEnvironment } from './run-program.ts';
 import type { Finished } from './run-program.ts';
 
+/** Where a command runs, and its standard input, which is empty by default. */
+interface CallContext extends Pick<CommandContext, 'cwd' | 'env'> {
+  readonly input?: string | Uint8Array;
+}
+
 let previous: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs `plant-store` in this process, because starting another process is slow. Commands run one after another, each
- * with its own folder and environment. Tests of signals, standard input or servers need a separate process: see
- * `runCommand`.
+ * with its own folder, environment and standard input. Tests of servers need a separate process: see `startServer`.
  */
-export function callCommand(args: string[], context: Pick<CommandContext, 'cwd' | 'env'>): Promise<Finished> {
+export function callCommand(args: string[], context: CallContext): Promise<Finished> {
   const finished = previous.then(() => callNow(args, context));
   previous = finished.catch(() => undefined);
   return finished;
 }
 
-async function callNow(args: string[], { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): Promise<Finished> {
+async function callNow(args: string[], { cwd, env, input = '' }: CallContext): Promise<Finished> {
   const before = { cwd: process.cwd(), env: process.env, title: process.title };
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') ?? {};
   process.env = commandEnvironment(env);
   process.chdir(cwd);
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   const [stdout, stderr] = [captureStream(process.stdout), captureStream(process.stderr)];
   try {
     const code = await run(args);
@@ -28,8 +36,17 @@ async function callNow(args: string[], { cwd, env }: Pick<CommandContext, 'cwd' 
   } finally {
     stdout.release();
     stderr.release();
+    Object.defineProperty(process, 'stdin', stdin);
     process.chdir(before.cwd);
     process.env = before.env;
     process.title = before.title;
   }
+}
+
+/** Asserts that a command, whose arguments contain no spaces, exits with 1, and names the problem on one line. */
+export async function assertFails(command: string, context: CallContext, problem: string | RegExp): Promise<void> {
+  const { code, stderr } = await callCommand(command.split(' '), context);
+  assert.equal(code, 1, `${command}: ${stderr}`);
+  assert.match(stderr, /^plant-store: [^\n]*\n$/);
+  assert.ok(typeof problem === 'string' ? stderr.includes(problem) : problem.test(stderr), stderr);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { InvalidTokenFile, readTokenFile, tokenFileText } from '../../src/tokens/token-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -10,7 +10,13 @@ const sha256 = 'ab'.repeat(32);
 const record = { id: 'tk_1', user: 'ada', sha256, createdAt: '2026-01-01T00:00:00.000Z' };
 const fileOf = (...tokens: unknown[]): string => JSON.stringify({ version: 1, tokens });
 
-const invalidFields: Readonly<Record<string, unknown[]>> = {
+const invalidTexts: Readonly<Record<string, readonly string[]>> = {
+  'not JSON': ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}'],
+  '{"version":1,"tokens":[…]}': ['null', '1', '[]', '{}', '{"version":2,"tokens":[]}', '{"version":1,"tokens":{}}'],
+  'entry 1': [null, 'pst_secret', { ...record, [`pst_${'0'.repeat(36)}`]: 1 }].map((wrong) => fileOf(record, wrong)),
+};
+
+const invalidFields: Readonly<Record<string, readonly unknown[]>> = {
   id: [1],
   user: [undefined, '', 'a\0'],
   sha256: [1, [sha256], sha256.toUpperCase(), sha256.slice(1), `${sha256}0`],
@@ -26,85 +32,64 @@ const invalidFields: Readonly<Record<string, unknown[]>> = {
   expires_at: ['2099-01-01T00:00:00Z'],
 };
 
-const invalidTexts: Readonly<Record<string, string[]>> = {
-  'not JSON': ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}'],
-  '{"version":1,"tokens":[…]}': ['null', '1', '[]', '{}', '{"version":2,"tokens":[]}', '{"version":1,"tokens":{}}'],
-  'entry 1': [null, 'pst_secret', { ...record, [`pst_${'0'.repeat(36)}`]: 1 }].map((invalid) =>
-    fileOf(record, invalid),
-  ),
-};
+it('readTokenFile › accepts an empty list, records with and without options, and any text as the user', async (t) => {
+  const path = join(await temporaryFolder(t), 'tokens.json');
+  const records = [
+    record,
+    { ...record, sha256: '01'.repeat(32), user: 'Ada Lovelace 🌱', expiresAt: '2027-01-01T00:00' },
+    { ...record, sha256: '02'.repeat(32), scopes: [], expiresAt: '2027-01-01T00:00:00Z' },
+    { ...record, sha256: '04'.repeat(32), expiresAt: '+029405-01-01T00:00:00.000+02:00' },
+    { ...record, sha256: '03'.repeat(32), scopes: ['plants:read', 'plants:write'] as const },
+  ];
+  for (const kept of [[], records]) {
+    await writeFile(path, tokenFileText(kept));
+    assert.deepEqual(readTokenFile(path), kept);
+  }
+});
 
-describe('readTokenFile', () => {
-  it('accepts an empty list, records with and without options, and any text as the user', async (t) => {
-    const path = join(await temporaryFolder(t), 'tokens.json');
-    const records = [
-      record,
-      { ...record, sha256: '01'.repeat(32), user: 'Ada Lovelace 🌱', expiresAt: '2027-01-01T00:00' },
-      { ...record, sha256: '02'.repeat(32), scopes: [], expiresAt: '2027-01-01T00:00:00Z' },
-      { ...record, sha256: '04'.repeat(32), expiresAt: '+029405-01-01T00:00:00.000+02:00' },
-      { ...record, sha256: '03'.repeat(32), scopes: ['plants:read', 'plants:write'] as const },
-    ];
-    for (const kept of [[], records]) {
-      await writeFile(path, tokenFileText(kept));
-      assert.deepEqual(readTokenFile(path), kept);
-    }
-  });
+it('readTokenFile › rejects any other content, and names an invalid field, without quoting the content', async (t) => {
+  const path = join(await temporaryFolder(t), 'tokens.json');
+  const assertInvalid = async (text: string, problem: string): Promise<void> => {
+    await writeFile(path, text);
+    const isExplained = (error: unknown): boolean =>
+      error instanceof InvalidTokenFile && error.message.includes(problem) && !error.message.includes('pst_');
+    assert.throws(() => readTokenFile(path), isExplained, `${problem}: ${text}`);
+  };
+  for (const [problem, texts] of Object.entries(invalidTexts)) {
+    for (const text of texts) await assertInvalid(text, problem);
+  }
+  for (const [name, values] of Object.entries(invalidFields)) {
+    for (const value of values) await assertInvalid(fileOf(record, { ...record, [name]: value }), ` ${name}.`);
+  }
+});
 
-  it('rejects any other content, and explains the problem without quoting the content', async (t) => {
-    const path = join(await temporaryFolder(t), 'tokens.json');
-    for (const [problem, texts] of Object.entries(invalidTexts)) {
-      for (const text of texts) {
-        await writeFile(path, text);
-        assert.throws(
-          () => readTokenFile(path),
-          (error) =>
-            error instanceof InvalidTokenFile && error.message.includes(problem) && !error.message.includes('pst_'),
-          text,
-        );
-      }
-    }
-  });
+it('readTokenFile › rejects a file that has another hard link or is mounted without its folder', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [path, mounted] = [join(folder, 'tokens.json'), join(folder, 'a mount.json')];
+  await writeFile(path, fileOf(record));
+  await link(path, `${path}.link`);
+  assert.throws(() => readTokenFile(path), /hard link/);
+  await rm(`${path}.link`);
+  await writeFile(mounted, '');
+  if (spawnSync('mount', ['--bind', path, mounted]).status !== 0) {
+    t.skip('this process may not mount');
+    return;
+  }
+  try {
+    assert.throws(() => readTokenFile(mounted), /mount the folder/);
+    // From now on, the number of hard links of the mounted file is 0.
+    await writeFile(`${path}.new`, fileOf(record));
+    await rename(`${path}.new`, path);
+    assert.throws(() => readTokenFile(mounted), /mount the folder/);
+  } finally {
+    execFileSync('umount', [mounted]);
+  }
+});
 
-  it('names a field that is invalid or unknown', async (t) => {
-    const path = join(await temporaryFolder(t), 'tokens.json');
-    for (const [name, values] of Object.entries(invalidFields)) {
-      for (const value of values) {
-        await writeFile(path, fileOf(record, { ...record, [name]: value }));
-        assert.throws(() => readTokenFile(path), new RegExp(`entry 1 of its tokens has an? .*${name}\\.$`));
-      }
-    }
-  });
-
-  it('rejects a file that has another hard link, and a file that is mounted without its folder', async (t) => {
-    const folder = await temporaryFolder(t);
-    const [path, mounted] = [join(folder, 'tokens.json'), join(folder, 'a mount.json')];
-    await writeFile(path, fileOf(record));
-    await link(path, `${path}.link`);
-    assert.throws(() => readTokenFile(path), /hard link/);
-    await rm(`${path}.link`);
-    await writeFile(mounted, '');
-    if (spawnSync('mount', ['--bind', path, mounted]).status !== 0) {
-      t.skip('this process may not mount');
-      return;
-    }
-    try {
-      assert.throws(() => readTokenFile(mounted), /mount the folder/);
-      // From now on, the number of hard links of the mounted file is 0.
-      await writeFile(`${path}.new`, fileOf(record));
-      await rename(`${path}.new`, path);
-      assert.throws(() => readTokenFile(mounted), /mount the folder/);
-    } finally {
-      execFileSync('umount', [mounted]);
-    }
-  });
-
-  it('rejects a missing file, a folder, and a pipe, which could block the process', async (t) => {
-    const folder = await temporaryFolder(t);
-    const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    for (const path of [pipe, folder]) {
-      assert.throws(() => readTokenFile(path), /not a file/);
-    }
-    assert.throws(() => readTokenFile(join(folder, 'none')), /none cannot be used: ENOENT/);
-  });
+it('readTokenFile › rejects a missing file, a folder, and a pipe, which could block the process', async (t) => {
+  const folder = await temporaryFolder(t);
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  for (const path of [pipe, folder]) assert.throws(() => readTokenFile(path), /not a file/);
+  assert.throws(() => readTokenFile(join(folder, 'none')), /none cannot be used: ENOENT/);
 });

@@ -1,121 +1,109 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
-import type { CopyCounts, CopyPlantsOptions, PlantConflict, StorageAdapter } from '../../src/index.ts';
-import type { OwnedPlant } from '../../src/index.ts';
+import type { CopyCounts, CopyPlantsOptions, OwnedPlant, PlantConflict, StorageAdapter } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { HookedStorage } from '../support/hooked-storage.ts';
 import { hostilePlants, owned, rowOfPlants, scanAll } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createEach } from '../support/writes.ts';
 
-async function memoryWith(plants: readonly OwnedPlant[]): Promise<MemoryStorage> {
-  const storage = new MemoryStorage();
+async function memoryWith(plants: readonly OwnedPlant[]): Promise<HookedStorage> {
+  const storage = new HookedStorage();
   await storage.commit(createEach(plants));
   return storage;
 }
 
-describe('copyPlants', () => {
-  it('copies all plants of all users, reports each page, and leaves both storages open', async (t) => {
-    const plants = [...hostilePlants, ...rowOfPlants('zoe', 2500)];
-    const from = await memoryWith(plants);
-    const to = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
-    t.after(() => to.close());
-    const reported: CopyCounts[] = [];
-    const onProgress = (progress: CopyCounts): unknown => reported.push(progress);
-    const counts = await copyPlants(from, to, { onProgress, onConflict: undefined });
-    assert.deepEqual(counts, { added: plants.length, existing: 0, conflicts: 0 });
-    assert.deepEqual(await copyPlants(from, to), { added: 0, existing: plants.length, conflicts: 0 });
-    assert.deepEqual(new Set(await scanAll(to)), new Set(plants));
-    assert.ok(reported.length >= 3);
-    assert.deepEqual(reported.at(-1), counts);
-    const added = reported.map((progress) => progress.added);
-    assert.ok(added.every((count, n) => count >= (added[n - 1] ?? 0)));
-  });
+it('copyPlants › copies all plants of all users, reports each page, and leaves both storages open', async (t) => {
+  const plants = [...hostilePlants, ...rowOfPlants('zoe', 2500)];
+  const from = await memoryWith(plants);
+  const to = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
+  t.after(() => to.close());
+  const reported: CopyCounts[] = [];
+  const onProgress = (progress: CopyCounts): unknown => reported.push(progress);
+  const counts = await copyPlants(from, to, { onProgress, onConflict: undefined });
+  assert.deepEqual(counts, { added: plants.length, existing: 0, conflicts: 0 });
+  assert.deepEqual(await copyPlants(from, to), { added: 0, existing: plants.length, conflicts: 0 });
+  assert.deepEqual(new Set(await scanAll(to)), new Set(plants));
+  const added = reported.map((progress) => progress.added);
+  assert.ok(added.length >= 3);
+  assert.deepEqual([added, added.at(-1)], [added.toSorted((a, b) => a - b), plants.length]);
+});
 
-  it('never overwrites a plant, and reports each conflict with both plants', async () => {
-    const wanted = [
-      owned('ada', { id: 1n, name: 'Fern' }),
-      owned('ada', { id: 2n, name: 'Moss' }),
-      owned('bob', { id: 1n, name: 'Ivy' }),
-    ];
-    const existing = [owned('ada', { id: 1n, name: 'Fern', tag: '' }), owned('bob', { id: 1n, name: 'Oak' })];
-    const [from, to] = [await memoryWith(wanted), await memoryWith(existing)];
-    const conflicts: PlantConflict[] = [];
-    const counts = await copyPlants(from, to, { onConflict: (conflict) => conflicts.push(conflict) });
-    assert.deepEqual(counts, { added: 1, existing: 0, conflicts: 2 });
-    assert.deepEqual(conflicts, [
-      { user: 'ada', plant: { id: 1n, name: 'Fern' }, existing: { id: 1n, name: 'Fern', tag: '' } },
-      { user: 'bob', plant: { id: 1n, name: 'Ivy' }, existing: { id: 1n, name: 'Oak' } },
-    ]);
-    assert.deepEqual(new Set(await scanAll(to)), new Set([...existing, wanted[1]]));
-    assert.deepEqual(await copyPlants(from, to), { added: 0, existing: 1, conflicts: 2 });
-  });
+it('copyPlants › never overwrites a plant, and reports each conflict with both plants', async () => {
+  const wanted = [
+    owned('ada', { id: 1n, name: 'Fern' }),
+    owned('ada', { id: 2n, name: 'Moss' }),
+    owned('bob', { id: 1n, name: 'Ivy' }),
+  ];
+  const existing = [owned('ada', { id: 1n, name: 'Fern', tag: '' }), owned('bob', { id: 1n, name: 'Oak' })];
+  const [from, to] = [await memoryWith(wanted), await memoryWith(existing)];
+  const conflicts: PlantConflict[] = [];
+  const counts = await copyPlants(from, to, { onConflict: (conflict) => conflicts.push(conflict) });
+  assert.deepEqual(counts, { added: 1, existing: 0, conflicts: 2 });
+  assert.deepEqual(conflicts, [
+    { user: 'ada', plant: { id: 1n, name: 'Fern' }, existing: { id: 1n, name: 'Fern', tag: '' } },
+    { user: 'bob', plant: { id: 1n, name: 'Ivy' }, existing: { id: 1n, name: 'Oak' } },
+  ]);
+  assert.deepEqual(new Set(await scanAll(to)), new Set([...existing, wanted[1]]));
+});
 
-  it('finds taken ids anywhere among the plants of any user, in any order', async () => {
-    const id = fc.oneof(fc.bigInt({ min: 0n, max: 60n }), fc.constantFrom(minInt64, minInt64 + 1n, maxInt64));
-    const key = fc.record({ user: fc.constantFrom('a', 'b', 'c'), id });
-    const keys = fc.uniqueArray(key, { maxLength: 150, selector: (each) => `${each.id} ${each.user}` });
-    const plantsOf = (all: readonly { user: string; id: bigint }[]): OwnedPlant[] =>
-      all.map((each) => owned(each.user, { id: each.id, name: `${each.id}` }));
-    const row = rowOfPlants('a', 1000);
-    const sparse = row.filter((_, n) => n % 40 === 0).reverse();
-    await fc.assert(
-      fc.asyncProperty(keys.map(plantsOf), keys.map(plantsOf), async (stored, wanted) => {
-        const to = await memoryWith(stored);
-        const commit = to.commit.bind(to);
-        to.commit = (writes) => {
-          assert.ok(writes.length <= 1000);
-          return commit(writes);
-        };
-        const isStored = ({ user, plant }: OwnedPlant): boolean =>
-          stored.some((each) => each.user === user && each.plant.id === plant.id);
-        const existing = wanted.filter(isStored).length;
-        const counts = { added: wanted.length - existing, existing, conflicts: 0 };
-        async function* scan(): AsyncIterable<OwnedPlant[]> {
-          yield wanted;
-        }
-        assert.deepEqual(await copyPlants(Object.assign(new MemoryStorage(), { scan }), to), counts);
-      }),
-      {
-        examples: [
-          [row, sparse],
-          [[], rowOfPlants('b', 1001)],
-        ],
-      },
-    );
-  });
-
-  it('rejects with the error of a callback or of a storage, and if the target does not list its plants', async () => {
-    const error = new Error('enough');
-    const onProgress = (): void => {
-      throw error;
+it('copyPlants › finds taken ids anywhere among the plants of any user, in any order', async () => {
+  const id = fc.oneof(fc.bigInt({ min: 0n, max: 60n }), fc.constantFrom(minInt64, minInt64 + 1n, maxInt64));
+  const key = fc.record({ user: fc.constantFrom('a', 'b', 'c'), id });
+  const keys = fc.uniqueArray(key, { maxLength: 150, selector: (each) => `${each.id} ${each.user}` });
+  const plants = keys.map((all) => all.map((each) => owned(each.user, { id: each.id, name: `${each.id}` })));
+  const row = rowOfPlants('a', 1000);
+  const sparse = row.filter((_, n) => n % 40 === 0).reverse();
+  const copiesOnlyOthers = async (stored: OwnedPlant[], wanted: OwnedPlant[]): Promise<void> => {
+    const to = await memoryWith(stored);
+    to.beforeCommit = (writes) => {
+      assert.ok(writes.length <= 1000);
     };
-    await assert.rejects(copyPlants(await memoryWith(hostilePlants), new MemoryStorage(), { onProgress }), error);
-    const closed = new MemoryStorage();
-    await closed.close();
-    await assert.rejects(copyPlants(closed, new MemoryStorage()), { code: 'closed' });
-    await assert.rejects(copyPlants(await memoryWith(hostilePlants), closed), { code: 'closed' });
-    const hiding = await memoryWith(hostilePlants);
-    hiding.list = async () => ({ plants: [], hasMore: false });
-    await assert.rejects(copyPlants(await memoryWith(hostilePlants), hiding), /does not return them/);
-  });
-
-  it('rejects wrong arguments with a TypeError', async () => {
-    const [memory, other] = [new MemoryStorage(), new MemoryStorage()];
-    const store = new PlantStore({ storage: memory });
-    const wrong: [from: unknown, to: unknown, options: unknown, message: string | RegExp][] = [
-      [store, other, {}, 'from must be a storage adapter: it has no commit'],
-      [memory, null, {}, 'to must be a storage adapter: it has no commit'],
-      [memory, memory, {}, 'from and to must not be the same storage'],
-      [memory, other, { onProgres: Date }, /^copyPlants has no option onProgres\./],
-      [memory, other, { onConflict: true }, 'onConflict must be a function'],
-    ];
-    for (const [from, to, options, message] of wrong) {
-      const copying = copyPlants(from as StorageAdapter, to as StorageAdapter, options as CopyPlantsOptions);
-      await assert.rejects(copying, { name: 'TypeError', message });
+    const isStored = ({ user, plant }: OwnedPlant): boolean =>
+      stored.some((each) => each.user === user && each.plant.id === plant.id);
+    const existing = wanted.filter(isStored).length;
+    async function* scan(): AsyncIterable<OwnedPlant[]> {
+      yield wanted;
     }
-  });
+    const counts = await copyPlants(Object.assign(new MemoryStorage(), { scan }), to);
+    assert.deepEqual(counts, { added: wanted.length - existing, existing, conflicts: 0 });
+  };
+  await copiesOnlyOthers(row, sparse);
+  await copiesOnlyOthers([], rowOfPlants('b', 1001));
+  await fc.assert(fc.asyncProperty(plants, plants, copiesOnlyOthers));
+});
+
+it('copyPlants › rejects with the error of a callback or a storage, or if the target hides its plants', async () => {
+  const error = new Error('enough');
+  const onProgress = (): void => {
+    throw error;
+  };
+  const from = await memoryWith(hostilePlants);
+  await assert.rejects(copyPlants(from, new MemoryStorage(), { onProgress }), error);
+  const closed = new MemoryStorage();
+  await closed.close();
+  await assert.rejects(copyPlants(closed, new MemoryStorage()), { code: 'closed' });
+  await assert.rejects(copyPlants(from, closed), { code: 'closed' });
+  const hiding = await memoryWith(hostilePlants);
+  hiding.list = async () => ({ plants: [], hasMore: false });
+  await assert.rejects(copyPlants(from, hiding), /does not return them/);
+});
+
+it('copyPlants › rejects wrong arguments with a TypeError', async () => {
+  const [memory, other] = [new MemoryStorage(), new MemoryStorage()];
+  const store = new PlantStore({ storage: memory });
+  for (const { from = memory, to = other, options = {}, message } of [
+    { from: store, message: 'from must be a storage adapter: it has no commit' },
+    { to: null, message: 'to must be a storage adapter: it has no commit' },
+    { to: memory, message: 'from and to must not be the same storage' },
+    { options: { onProgres: Date }, message: /^copyPlants has no option onProgres\./ },
+    { options: { onConflict: true }, message: 'onConflict must be a function' },
+  ]) {
+    const copying = copyPlants(from as StorageAdapter, to as StorageAdapter, options as CopyPlantsOptions);
+    await assert.rejects(copying, { name: 'TypeError', message });
+  }
 });

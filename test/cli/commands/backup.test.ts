@@ -1,54 +1,78 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
-import { callCommand } from '../../support/call-command.ts';
-import { spawnCommand } from '../../support/command-line.ts';
-import { eventually } from '../../support/eventually.ts';
-import { finish } from '../../support/run-program.ts';
+import { it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { assertFails, callCommand } from '../../support/call-command.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-describe('plant-store backup', () => {
-  it('creates a complete file that only its owner can read, and creates no other file', async (t) => {
-    const cwd = await temporaryFolder(t);
-    await createAll(join(cwd, 'plants.db'), hostilePlants);
-    const { code, stdout, stderr } = await callCommand(['backup', 'copy.db'], { cwd });
+it('plant-store backup and restore › create a complete file that only its owner can read, and no other file', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await createAll(join(cwd, 'plants.db'), hostilePlants);
+  for (const [command, file, report] of [
+    ['backup copy.db', 'copy.db', /^Backed up /],
+    ['restore copy.db --storage sqlite:new.db', 'new.db', /^Restored .*new\.db\.\n$/],
+  ] as const) {
+    const { code, stdout, stderr } = await callCommand(command.split(' '), { cwd });
     assert.deepEqual([code, stdout], [0, '']);
-    assert.match(stderr, /^Backed up /);
-    assert.deepEqual(await readdir(cwd), ['copy.db', 'plants.db']);
-    assert.equal((await stat(join(cwd, 'copy.db'))).mode & 0o777, 0o600);
-    assert.equal(checkIntegrity(join(cwd, 'copy.db')), 'ok');
-    assert.deepEqual(await readAll(join(cwd, 'copy.db')), hostilePlants);
-  });
+    assert.match(stderr, report);
+    assert.equal((await stat(join(cwd, file))).mode & 0o777, 0o600);
+    assert.equal(checkIntegrity(join(cwd, file)), 'ok');
+    assert.deepEqual(await readAll(join(cwd, file)), hostilePlants);
+  }
+  assert.deepEqual((await readdir(cwd)).sort(), ['copy.db', 'new.db', 'plants.db']);
+});
 
-  it('rejects an existing target and a target in a folder that does not exist', async (t) => {
-    const cwd = await temporaryFolder(t);
-    await createAll(join(cwd, 'plants.db'), hostilePlants);
-    await writeFile(join(cwd, 'letter.txt'), 'Dear Ada');
-    await symlink('nothing', join(cwd, 'link'));
-    for (const target of ['letter.txt', 'link', '.', 'plants.db', 'none/copy.db']) {
-      const { code, stderr } = await callCommand(['backup', target], { cwd });
-      assert.equal(code, 1);
-      assert.match(stderr, target.startsWith('none') ? /There is no folder/ : /already exists/);
-    }
-    assert.equal(await readFile(join(cwd, 'letter.txt'), 'utf8'), 'Dear Ada');
-    assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
-  });
+it('plant-store backup › rejects an existing target and a target in a folder that does not exist', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await createAll(join(cwd, 'plants.db'), hostilePlants);
+  await writeFile(join(cwd, 'letter.txt'), 'Dear Ada');
+  await symlink('nothing', join(cwd, 'link'));
+  for (const target of ['letter.txt', 'link', '.', 'plants.db']) {
+    await assertFails(`backup ${target}`, { cwd }, 'already exists');
+  }
+  await assertFails('backup none/copy.db', { cwd }, 'There is no folder');
+  assert.equal(await readFile(join(cwd, 'letter.txt'), 'utf8'), 'Dear Ada');
+  assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
+});
 
-  it('says on a signal that nothing was changed, and removes the unfinished copy', async (t) => {
-    const cwd = await temporaryFolder(t);
-    await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 200_000));
-    const child = spawnCommand(['backup', 'copy.db'], { cwd });
-    const finished = finish(child);
-    await eventually(async () => {
-      assert.ok((await readdir(cwd)).some((name) => name.startsWith('copy.db')));
-    });
-    child.kill('SIGTERM');
-    const { code, stderr } = await finished;
-    assert.equal(code, 143, stderr);
-    assert.match(stderr, /Interrupted: nothing was changed/);
-    assert.deepEqual(await readdir(cwd), ['plants.db']);
-  });
+it('plant-store backup › says on a signal that nothing was changed, and removes the unfinished copy', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 50_000));
+  const finished = callCommand(['backup', 'copy.db'], { cwd });
+  await nextTurn();
+  assert.ok(process.emit('SIGTERM', 'SIGTERM'));
+  const { code, stderr } = await finished;
+  assert.equal(code, 143, stderr);
+  assert.match(stderr, /Interrupted: nothing was changed/);
+  assert.deepEqual(await readdir(cwd), ['plants.db']);
+});
+
+it('plant-store restore › overwrites nothing, and prints a command that moves the existing files away', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await createAll(join(cwd, 'backup.db'), hostilePlants);
+  const file = "it's $HOME.db";
+  const endings = ['-journal', '-shm', '-wal'];
+  const sideFiles = endings.map((ending) => file + ending);
+  const restore = ['restore', 'backup.db', '--storage', `sqlite:${file}`];
+  // A link to a file that does not exist would make the restored file appear elsewhere.
+  await symlink('nothing', join(cwd, file));
+  for (const name of sideFiles) await writeFile(join(cwd, name), name);
+
+  const refused = await callCommand(restore, { cwd });
+
+  assert.equal(refused.code, 1);
+  assert.deepEqual((await readdir(cwd)).sort(), ['backup.db', file, ...sideFiles]);
+  execFileSync('sh', ['-c', /^mkdir .*$/m.exec(refused.stderr)?.[0] ?? assert.fail(refused.stderr)]);
+  assert.deepEqual((await readdir(join(cwd, 'before-restore'))).sort(), [file, ...sideFiles]);
+  for (const ending of endings) {
+    await writeFile(join(cwd, file + ending), '');
+    assert.match((await callCommand(restore, { cwd })).stderr, new RegExp(`^mkdir .*${ending}' `, 'm'));
+    await rm(join(cwd, file + ending));
+  }
+  assert.equal((await callCommand(restore, { cwd })).code, 0);
+  assert.deepEqual(await readAll(join(cwd, file)), hostilePlants);
 });

@@ -1,93 +1,148 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, it } from 'node:test';
-import { callCommand } from '../../support/call-command.ts';
+import { it } from 'node:test';
+import { listen, reachableUrl } from '../../../src/cli/listen.ts';
+import { readTokenFile } from '../../../src/tokens/token-file.ts';
+import { callService } from '../../support/call.ts';
+import { assertFails } from '../../support/call-command.ts';
 import { runCommand, spawnCommand, startServer } from '../../support/command-line.ts';
-import { freePort, occupyPort } from '../../support/listen.ts';
+import { eventually } from '../../support/eventually.ts';
+import { occupyPort } from '../../support/listen.ts';
 import { untilListening } from '../../support/server-process.ts';
+import { mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-describe('plant-store serve', { concurrency: 4 }, () => {
-  it('hides its arguments from other users of the machine', async (t) => {
-    const { pid } = await startServer(t, ['--storage', 'sqlite:secret.db'], { cwd: await temporaryFolder(t) });
-    const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', `${pid}`], { encoding: 'utf8' });
-    assert.equal(stdout.trim(), 'plant-store serve');
-  });
+it('plant-store serve › reads its settings from the environment, and hides its arguments from other users', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await mkdir(join(cwd, 'etc'));
+  const env = {
+    PLANT_STORE_HOST: 'localhost',
+    PLANT_STORE_PORT: '0',
+    PLANT_STORE_STORAGE: 'none',
+    PLANT_STORE_TOKENS: 'etc/people.json',
+    PLANT_STORE_LOG: 'pretty',
+    PLANT_STORE_BASE_PATH: '/garden',
+    PLANT_STORE_CORS_ORIGIN: 'https://app.example.com, http://localhost:5173',
+    PLANT_STORE_DOCS: '1',
+    // Plant Store's own variable takes precedence over this variable.
+    PORT: 'http',
+  };
+  const child = spawnCommand(['serve', '--storage', 'sqlite:etc/garden.db'], { cwd, env });
+  const server = await untilListening(t, child, /^Plant Store listening on (http:\/\/localhost:\d+)\n/m);
+  const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', `${server.pid}`], { encoding: 'utf8' });
+  assert.equal(stdout.trim(), 'plant-store serve');
+  const { servers } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { servers: unknown };
+  assert.deepEqual(servers, [{ url: '/garden' }]);
+  assert.equal((await fetch(`${server.url}/docs`)).status, 200);
+  for (const origin of ['https://app.example.com', 'http://localhost:5173']) {
+    const { headers } = await fetch(`${server.url}/plants`, { headers: { origin } });
+    assert.equal(headers.get('access-control-allow-origin'), origin);
+  }
+  assert.equal(await server.stop(), 0);
+  assert.match(server.stderr(), /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} stopped\n$/ms);
+  assert.deepEqual((await readdir(join(cwd, 'etc'))).sort(), ['first-token.txt', 'garden.db', 'people.json']);
+});
 
-  it('reads its settings from the environment', async (t) => {
+it('plant-store serve › fails and creates no files if it cannot listen or cannot use the tokens files', async (t) => {
+  const [empty, cwd] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const files = ['bad.json', 'first-token.txt'];
+  for (const name of files) await writeFile(join(cwd, name), '{"tokens":["pst_secret"]}');
+  const port = await occupyPort(t);
+  for (const { flags, problem } of [
+    // An open admin port does not keep the process running.
+    { flags: `--port ${port} --admin-port 0`, problem: `in use 127.0.0.1:${port}. Change --port or --host.` },
+    { flags: `--port 0 --admin-port ${port}`, problem: `127.0.0.1:${port}. Change --admin-port or --admin-host.` },
+    { flags: '--port 0 --host nowhere.invalid', problem: 'nowhere.invalid' },
+    { flags: '--tokens none/tokens.json', problem: 'There is no folder' },
+  ]) {
+    await assertFails(`serve ${flags}`, { cwd: empty }, problem);
+  }
+  await assertFails('serve --tokens bad.json', { cwd }, /bad\.json cannot be used: (?!.*pst_)/);
+  await assertFails('serve', { cwd }, join(cwd, 'first-token.txt'));
+  assert.deepEqual([await readdir(empty), await readdir(cwd)], [[], files]);
+});
+
+it('plant-store serve › names the file, the user and the remedy if it may not write a file or folder', async (t) => {
+  for (const { name, mode } of [
+    { name: 'plants.db', mode: 0o400 },
+    { name: 'plants.db-shm', mode: 0o400 },
+    { name: '.', mode: 0o500 },
+  ]) {
     const cwd = await temporaryFolder(t);
-    const [storage, tokens] = [join(cwd, 'etc', 'garden.db'), join(cwd, 'etc', 'people.json')];
-    await mkdir(join(cwd, 'etc'));
-    const port = await freePort();
-    const env = {
-      PLANT_STORE_HOST: 'localhost',
-      PLANT_STORE_PORT: String(port),
-      PLANT_STORE_STORAGE: `sqlite:${storage}`,
-      PLANT_STORE_TOKENS: tokens,
-      PLANT_STORE_LOG: 'pretty',
-      PLANT_STORE_BASE_PATH: '/garden',
-      PLANT_STORE_CORS_ORIGIN: 'https://app.example.com, http://localhost:5173',
-      // Plant Store's own variables take precedence over these variables.
-      PORT: 'http',
-      DATABASE_URL: 'none',
-    };
-    const child = spawnCommand(['serve'], { cwd, env });
-    const server = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
-    assert.equal(server.url, `http://localhost:${port}`);
-    for (const file of [storage, tokens]) assert.ok(existsSync(file), file);
-    const { servers } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { servers: unknown };
-    assert.deepEqual(servers, [{ url: '/garden' }]);
-    for (const origin of ['https://app.example.com', 'http://localhost:5173']) {
-      const { headers } = await fetch(`${server.url}/plants`, { headers: { origin } });
-      assert.equal(headers.get('access-control-allow-origin'), origin);
+    await writeFile(join(cwd, 'plants.db-shm'), '');
+    new DatabaseSync(join(cwd, 'plants.db')).close();
+    if (process.getuid?.() === 0) {
+      // In a folder of another account, root becomes that account.
+      for (const path of ['.', 'plants.db', 'plants.db-shm']) await chown(join(cwd, path), 65_534, 65_534);
     }
-    assert.equal(await server.stop(), 0);
-    assert.match(server.stderr(), /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} stopped\n$/ms);
-  });
+    await chmod(join(cwd, name), mode);
+    const { code, stderr } = await runCommand(['serve', '--port', '0'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /^plant-store: The user \w+ may not write .*: .*chown.*chmod\.$/m);
+    assert.ok(stderr.includes(join(cwd, name)), stderr);
+  }
+});
 
-  it('fails and creates no files if it cannot listen or the tokens file is invalid', async (t) => {
-    const cwd = await temporaryFolder(t);
-    await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
-    const port = await occupyPort(t);
-    for (const [args, keyword] of [
-      // An open admin port does not keep the process running.
-      [`--port ${port} --admin-port 0`, `in use 127.0.0.1:${port}. Change --port or --host.`],
-      [`--port 0 --admin-port ${port}`, `in use 127.0.0.1:${port}. Change --admin-port or --admin-host.`],
-      ['--port 0 --host 192.0.2.1', '192.0.2.1'],
-      ['--port 0 --host nowhere.invalid', 'nowhere.invalid'],
-      ['--port 0 --tokens bad.json', 'bad.json cannot be used'],
-    ] as const) {
-      const { code, stderr } = await callCommand(['serve', ...args.split(' ')], { cwd });
-      assert.deepEqual([code, stderr.split('\n').length], [1, 2], stderr);
-      assert.ok(stderr.includes(keyword) && !stderr.includes('pst_'), stderr);
+it('plant-store serve, on its first start › writes a token to a file, and prints a curl command that works', async (t) => {
+  const cwd = join(await temporaryFolder(t), "it's $HOME");
+  await mkdir(cwd);
+  const first = await startServer(t, ['--host', '0.0.0.0'], { cwd });
+  const line = await eventually(() => /^ +(curl .*)$/m.exec(first.stdout())?.[1] ?? assert.fail(first.stdout()));
+  assert.match(line, / http:\/\/localhost:\d+\/plants$/);
+  // Passes only PATH, because a proxy in the environment could not reach the addresses of this machine.
+  const { PATH } = process.env;
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', `${line} --silent`], { encoding: 'utf8', env: { PATH } });
+  if (status === 127) t.diagnostic('NOT CHECKED that the printed line works: this machine has no curl');
+  else assert.deepEqual([status, stdout], [0, '[]'], stderr);
+  assert.ok(first.stdout().includes(`the new file ${join(cwd, 'plants.db')}`), first.stdout());
+  const file = join(cwd, 'first-token.txt');
+  const token = (await readFile(file, 'utf8')).trimEnd();
+  assert.equal(readTokenFile(join(cwd, 'tokens.json'))[0]?.user, 'me');
+  for (const name of ['first-token.txt', 'tokens.json', 'plants.db']) {
+    assert.equal((await stat(join(cwd, name))).mode & 0o777, 0o600);
+  }
+  assert.equal(await first.stop(), 0);
+  assert.ok(!(first.stdout() + first.stderr()).includes(token));
+
+  await rm(file);
+  const second = await startServer(t, ['--docs'], { cwd });
+  assert.equal((await callService(second.url, 'GET', '/plants', { token })).status, 200);
+  assert.equal(await second.stop(), 0);
+  assert.doesNotMatch(second.stdout(), /new file|curl/);
+  assert.ok(second.stdout().includes(`${second.url}/docs\n`));
+  assert.deepEqual((await readdir(cwd)).sort(), ['plants.db', 'tokens.json']);
+});
+
+it('plant-store serve › leaves no token behind if first-token.txt does not fit on the disk', async (t) => {
+  const cwd = await mountSmallFolder(t, 1);
+  if (cwd === undefined) return;
+  const { bsize, bavail } = await statfs(cwd);
+  // One block is left for the tokens file.
+  await writeFile(join(cwd, 'large'), Buffer.alloc((bavail - 1) * bsize));
+  await assertFails('serve --port 0 --storage memory', { cwd }, 'ENOSPC');
+  assert.deepEqual(await readdir(cwd), ['large']);
+});
+
+it('listen › returns a URL, which reachableUrl converts to one that works on this machine', async (t) => {
+  for (const { host, inUrl, reachable } of [
+    { host: '0.0.0.0', inUrl: '0.0.0.0', reachable: 'localhost' },
+    { host: '::', inUrl: '[::]', reachable: 'localhost' },
+    { host: '::1', inUrl: '[::1]', reachable: '[::1]' },
+  ]) {
+    const server = createServer((_, response) => response.end('ok'));
+    t.after(() => server.close());
+    const url = await listen(server, { host, port: 0, flags: '--host' }).catch((error: unknown) => error);
+    if (typeof url !== 'string') {
+      t.diagnostic(`NOT CHECKED: this machine does not have ${host}`);
+      continue;
     }
-    assert.deepEqual(await readdir(cwd), ['bad.json']);
-  });
-
-  for (const [name, mode] of [
-    ['plants.db', 0o400],
-    ['plants.db-shm', 0o400],
-    ['.', 0o500],
-  ] as const) {
-    it(`names the file, the user and the remedy if it may not write ${name}`, async (t) => {
-      const cwd = await temporaryFolder(t);
-      await writeFile(join(cwd, 'plants.db-shm'), '');
-      new DatabaseSync(join(cwd, 'plants.db')).close();
-      if (process.getuid?.() === 0) {
-        // In a folder of another account, root becomes that account.
-        for (const path of ['.', 'plants.db', 'plants.db-shm']) await chown(join(cwd, path), 65_534, 65_534);
-      }
-      await chmod(join(cwd, name), mode);
-
-      const { code, stderr } = await runCommand(['serve', '--port', '0'], { cwd });
-
-      assert.equal(code, 1);
-      assert.match(stderr, /^plant-store: The user \w+ may not write .*: .*chown.*chmod\.$/m);
-      assert.ok(stderr.includes(join(cwd, name)), stderr);
-    });
+    const { port } = server.address() as AddressInfo;
+    assert.deepEqual([url, reachableUrl(url)], [`http://${inUrl}:${port}`, `http://${reachable}:${port}`]);
+    assert.equal(await (await fetch(reachableUrl(url))).text(), 'ok');
   }
 });

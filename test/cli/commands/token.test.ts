@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
-import { callCommand } from '../../support/call-command.ts';
+import { assertFails, callCommand } from '../../support/call-command.ts';
 import { commandEnvironment, runProgram } from '../../support/run-program.ts';
 import type { Finished } from '../../support/run-program.ts';
 import { plantStore } from '../../support/sources.ts';
+import { createAll } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -18,48 +19,59 @@ async function openDesk(t: HasAfter) {
   return { cwd, path: join(cwd, 'tokens.json'), token };
 }
 
-/** Arguments of `token create`, and the user, the scopes and the days until the expiry of the token. */
-const creations: [args: string[], user: string, scopes?: string[] | undefined, days?: number][] = [
-  [['ada'], 'ada'],
-  [['Ada Lovelace 🌱'], 'Ada Lovelace 🌱'],
-  [['--', '--help'], '--help'],
-  [['ada', '--scope=plants:read'], 'ada', ['plants:read']],
-  [['--scope', 'plants:write,plants:read', 'ada'], 'ada', ['plants:write', 'plants:read']],
-  ...Object.entries({ '3600s': 1 / 24, '90m': 1 / 16, '36h': 1.5, '30d': 30, '2w': 14, '9999999d': 9_999_999 }).map(
-    ([text, days]): [string[], string, undefined, number] => [['ada', '--expires-in', text], 'ada', undefined, days],
-  ),
+interface Creation {
+  readonly args: readonly string[];
+  readonly user?: string;
+  readonly scopes?: readonly string[];
+  /** The number of days until the token expires. */
+  readonly days?: number;
+}
+
+const creations: readonly Creation[] = [
+  { args: ['ada'] },
+  { args: ['Ada Lovelace 🌱'], user: 'Ada Lovelace 🌱' },
+  { args: ['--', '--help'], user: '--help' },
+  { args: ['ada', '--scope=plants:read'], scopes: ['plants:read'] },
+  { args: ['--scope', 'plants:write,plants:read', 'ada'], scopes: ['plants:write', 'plants:read'] },
+  { args: ['ada', '--expires-in', '3600s'], days: 1 / 24 },
+  { args: ['ada', '--expires-in', '90m'], days: 1 / 16 },
+  { args: ['ada', '--expires-in', '36h'], days: 1.5 },
+  { args: ['ada', '--expires-in', '9999999d'], days: 9_999_999 },
+  { args: ['ada', '--expires-in', '2w'], days: 14 },
 ];
 
-describe('plant-store token create', () => {
-  it('prints only the token on standard output, and its id, user and file on standard error', async (t) => {
-    const { path, token } = await openDesk(t);
-    for (const [n, [args, user, scopes, days]] of creations.entries()) {
-      const { code, stdout, stderr } = await token('create', ...args);
-      assert.equal(code, 0, stderr);
-      assert.match(stdout, /^pst_[0-9A-Za-z]{36}\n$/);
-      const record = readTokenFile(path).at(-1) ?? assert.fail();
-      for (const part of [record.id, user, path]) assert.ok(stderr.includes(part), stderr);
-      assert.equal(stderr.includes('new file'), n === 0);
-      assert.deepEqual([record.user, record.scopes], [user, scopes]);
-      const { createdAt, expiresAt } = record;
-      assert.equal(expiresAt === undefined, days === undefined);
-      if (expiresAt === undefined || days === undefined) continue;
-      assert.ok(Math.abs(Date.parse(expiresAt) - Date.parse(createdAt) - days * 86_400_000) < 1000, expiresAt);
-    }
-  });
-
-  const skip = existsSync('/dev/full') ? false : 'this system has no /dev/full';
-  it('stores no token and fails if standard output cannot be written', { skip }, async (t) => {
-    const { cwd, path, token } = await openDesk(t);
-    await token('create', 'ada');
-    const kept = readTokenFile(path);
-    const args = ['-c', '"$@" > /dev/full', 'sh', process.execPath, ...plantStore, 'token', 'create', 'bob'];
-    const { code, stderr } = await runProgram('sh', args, { cwd, env: commandEnvironment() });
-    assert.equal(code, 1, stderr);
-    assert.match(stderr, /^plant-store: ENOSPC[^\n]*\n$/);
-    assert.deepEqual(readTokenFile(path), kept);
-  });
+it('plant-store token create › prints the token on standard output, and its id, user and file on standard error', async (t) => {
+  const { path, token } = await openDesk(t);
+  for (const { args, user = 'ada', scopes, days = NaN } of creations) {
+    const { code, stdout, stderr } = await token('create', ...args);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^pst_[0-9A-Za-z]{36}\n$/);
+    const { id, createdAt, expiresAt = '', ...record } = readTokenFile(path).at(-1) ?? assert.fail();
+    for (const part of [id, user, path]) assert.ok(stderr.includes(part), stderr);
+    assert.deepEqual([record.user, record.scopes], [user, scopes]);
+    const lifetimeDays = (Date.parse(expiresAt) - Date.parse(createdAt)) / 86_400_000;
+    assert.equal(lifetimeDays.toFixed(2), days.toFixed(2));
+  }
 });
+
+const skip = existsSync('/dev/full') ? false : 'this system has no /dev/full';
+for (const command of ['token create bob', 'export']) {
+  it(
+    `plant-store ${command} › fails if standard output cannot be written, and stores no token`,
+    { skip },
+    async (t) => {
+      const { cwd, path, token } = await openDesk(t);
+      await token('create', 'ada');
+      const kept = readTokenFile(path);
+      await createAll(join(cwd, 'plants.db'), [{ user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+      const args = ['-c', `"$@" > /dev/full`, 'sh', process.execPath, ...plantStore, ...command.split(' ')];
+      const { code, stderr } = await runProgram('sh', args, { cwd, env: commandEnvironment() });
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /^plant-store: ENOSPC[^\n]*\n$/);
+      assert.deepEqual(readTokenFile(path), kept);
+    },
+  );
+}
 
 it('plant-store token list › prints no secrets, marks expired tokens, and escapes control characters', async (t) => {
   const { path, token } = await openDesk(t);
@@ -89,11 +101,8 @@ it('plant-store token revoke › removes the token with the given value, and nev
 });
 
 it('plant-store token › requires a tokens file, except for create, and an existing folder', async (t) => {
-  const { cwd, token } = await openDesk(t);
-  for (const args of [['list'], ['revoke', 'tk_0'], ['create', 'ada', '--tokens', 'deep/tokens.json']]) {
-    const { code, stderr } = await token(...args);
-    assert.equal(code, 1);
-    assert.match(stderr, /There is no (?:tokens file|folder) /);
-  }
+  const { cwd } = await openDesk(t);
+  for (const command of ['token list', 'token revoke tk_0']) await assertFails(command, { cwd }, 'no tokens file');
+  await assertFails('token create ada --tokens deep/tokens.json', { cwd }, 'no folder');
   assert.deepEqual(await readdir(cwd), []);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestMessage } from '../../../src/http.ts';
 import { Log } from '../../../src/cli/output/log.ts';
@@ -7,10 +7,10 @@ import type { LogOptions } from '../../../src/cli/output/log.ts';
 import { captureStream } from '../../support/capture-stream.ts';
 
 /** Returns the text that a log writes to standard error. */
-async function written(options: LogOptions, work: (log: Log) => Promise<void> | void): Promise<string> {
+async function written(format: LogOptions['format'], work: (log: Log) => Promise<void> | void): Promise<string> {
   const stderr = captureStream(process.stderr);
   try {
-    const log = new Log(options);
+    const log = new Log({ format });
     await work(log);
     log.flush();
     return stderr.text();
@@ -20,7 +20,7 @@ async function written(options: LogOptions, work: (log: Log) => Promise<void> | 
 }
 
 async function messages(work: (log: Log) => Promise<void> | void): Promise<string[]> {
-  const lines = (await written({ format: 'json' }, work)).trimEnd().split('\n');
+  const lines = (await written('json', work)).trimEnd().split('\n');
   return lines.map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
@@ -28,43 +28,48 @@ const request = {
   ...{ user: 'ada\u001b[2J', method: 'GET', path: '/plants', status: 200, durationMs: 1, isComplete: true },
 } as RequestMessage;
 
-describe('Log', () => {
-  it('writes an unexpected error with the stacks of its causes, and escapes control characters in the user', async () => {
-    const error = new Error('outer', { cause: new TypeError('inner', { cause: 'no error' }) });
-    for (const format of ['json', 'pretty'] as const) {
-      const text = await written({ format }, (log) => {
-        log.error('It failed', error);
-        log.request(request);
-      });
-      assert.match(text, /It failed: outer \(inner \(no error\)\).*at .*Caused by TypeError: inner.*at .*no error/s);
-      assert.match(text, /\bada\\u001b\[2J\b/);
+it('Log › writes an unexpected error with the stacks of its causes, and escapes control characters in the user', async () => {
+  const error = new Error('outer', { cause: new TypeError('inner', { cause: 'no error' }) });
+  for (const format of ['json', 'pretty'] as const) {
+    const text = await written(format, (log) => {
+      log.error('It failed', error);
+      log.request(request);
+    });
+    assert.match(text, /It failed: outer \(inner \(no error\)\).*at .*Caused by TypeError: inner.*at .*no error/s);
+    assert.match(text, /\bada\\u001b\[2J\b/);
+  }
+});
+
+it('Log › writes a list that an error has cut off as an error', async () => {
+  const line = await written('json', (log) => {
+    log.request({ ...request, code: 'incomplete', isComplete: false });
+  });
+  assert.match(line, /"level":"error","message":"request",.*"status":200,"code":"incomplete",.*"end":"incomplete"/);
+});
+
+it('Log › counts repetitions of an error, and writes the count after a second or on a flush', async () => {
+  const found = await messages(async (log) => {
+    for (let n = 0; n < 1000; n++) {
+      log.error('one');
+      log.error('other');
     }
+    await sleep(1100);
+    log.error('one');
+    log.error('one');
   });
+  const counted = ['Repeated 999 times: one', 'Repeated 999 times: other'];
+  assert.deepEqual(found, ['one', 'other', ...counted, 'one', 'Repeated 1 time: one']);
+});
 
-  it('counts repetitions of an error, and writes the count after a second or on a flush', async () => {
-    const found = await messages(async (log) => {
-      for (let n = 0; n < 1000; n++) {
-        log.error('one');
-        log.error('other');
-      }
-      await sleep(1500);
-      log.error('one');
-      log.error('one');
-    });
-    const counted = ['Repeated 999 times: one', 'Repeated 999 times: other'];
-    assert.deepEqual(found, ['one', 'other', ...counted, 'one', 'Repeated 1 time: one']);
+it('Log › drops lines if standard error is not read', async (t) => {
+  let unread = 2 ** 20 + 1;
+  Object.defineProperty(process.stderr, 'writableLength', { get: () => unread, configurable: true });
+  t.after(() => Reflect.deleteProperty(process.stderr, 'writableLength'));
+  const found = await messages((log) => {
+    log.info('a');
+    log.flush();
+    unread = 0;
+    log.info('b');
   });
-
-  it('drops lines if standard error is not read', async (t) => {
-    let unread = 2 ** 20 + 1;
-    Object.defineProperty(process.stderr, 'writableLength', { get: () => unread, configurable: true });
-    t.after(() => Reflect.deleteProperty(process.stderr, 'writableLength'));
-    const found = await messages((log) => {
-      log.info('a');
-      log.flush();
-      unread = 0;
-      log.info('b');
-    });
-    assert.deepEqual(found, ['b']);
-  });
+  assert.deepEqual(found, ['b']);
 });

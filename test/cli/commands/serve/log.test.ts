@@ -1,86 +1,14 @@
 import assert from 'node:assert/strict';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, it } from 'node:test';
 import { callService } from '../../../support/call.ts';
 import { spawnCommand } from '../../../support/command-line.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { RawConnection } from '../../../support/raw-http.ts';
+import { exchange } from '../../../support/raw-http.ts';
 import { untilListening } from '../../../support/server-process.ts';
 import { execute } from '../../../support/sqlite-file.ts';
-import { beginCreate, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
-
-const memory = ['--storage', 'memory'];
-
-describe('log of plant-store serve', { concurrency: 4 }, () => {
-  it('has one JSON line per response, with caller, request and result, if stderr is not a terminal', async (t) => {
-    const { server, tokenId, call, create, log } = await startTokenServer(t, [...memory, '--trusted-proxies', '1']);
-    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-    const headers = { 'x-request-id': 'order-7', 'x-forwarded-for': '192.0.2.1, 192.0.2.2', traceparent };
-    for (const status of [200, 400]) assert.equal((await create(1)).status, status);
-    assert.equal((await call('GET', '/nowhere', { headers })).status, 404);
-    const rejected = await call('GET', '/plants', { token: 'unknown' });
-    assert.equal(await server.stop(), 0);
-    const [listening, created, taken, unknown, unauthorized, ...others] = log();
-    assert.deepEqual([listening?.['message'], listening?.['url']], ['listening', server.url]);
-    assert.partialDeepStrictEqual(created, { method: 'POST', path: '/plants', operation: 'createPlant', status: 200 });
-    assert.partialDeepStrictEqual(taken, { client: '127.0.0.1', user: 'ada', tokenId, code: 'id_taken' });
-    const { time, durationMs, bytes, ...rest } = unknown ?? {};
-    assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
-    assert.ok(Number(durationMs) >= 0 && Number(bytes) > 100);
-    const result = { method: 'GET', path: '/nowhere', status: 404, code: 'route_not_found' };
-    const client = { requestId: 'order-7', traceId: '4bf92f3577b34da6a3ce929d0e0e4736', client: '192.0.2.2' };
-    assert.deepEqual(rest, { level: 'info', message: 'request', ...client, ...result });
-    const requestId = rejected.headers.get('x-request-id') ?? '';
-    assert.partialDeepStrictEqual(unauthorized, { status: 401, code: 'invalid_token', client: '127.0.0.1', requestId });
-    assert.deepEqual(
-      others.map(({ message }) => message),
-      ['SIGTERM: stopping', 'stopped'],
-    );
-  });
-
-  it('warns of an empty store, before the server listens, if there are tokens but no database', async (t) => {
-    const { cwd, server, log } = await startTokenServer(t, ['--storage', 'sqlite:mistyped.db']);
-    assert.equal(await server.stop(), 0);
-    const [{ level, message } = {}, listening] = log();
-    assert.equal(level, 'error');
-    assert.match(String(message), new RegExp(`^${join(cwd, 'mistyped.db')} does not exist, .*--storage`));
-    assert.equal(listening?.['message'], 'listening');
-  });
-
-  it('contains only errors with --log-level error, with the cause and the request, on one line', async (t) => {
-    const { cwd, server, create, log } = await startTokenServer(t, ['--log-level', 'error']);
-    assert.equal((await create(1)).status, 200);
-    execute(join(cwd, 'plants.db'), 'DROP TABLE plants');
-    const failed = await create(2);
-    assert.equal(failed.status, 503);
-    assert.equal(await server.stop(), 0);
-    const [, { time, ...entry } = {}, ...others] = log();
-    const requestId = failed.headers.get('x-request-id');
-    const message = 'POST /plants failed: no such table: plants';
-    assert.deepEqual([typeof time, entry, others], ['string', { level: 'error', message, requestId }, []]);
-  });
-
-  it('shows clients that disconnect before the response', async (t) => {
-    const started = await startTokenServer(t, memory);
-    (await beginCreate(t, started, '{"id":1}')).socket.destroy();
-    await eventually(() => {
-      const { method, path, end } = started.log().at(-1) ?? {};
-      assert.deepEqual([method, path, end], ['POST', '/plants', 'incomplete']);
-    });
-  });
-
-  it('can lose its reader without stopping the service', async (t) => {
-    const { cwd, token } = await folderWithToken(t);
-    const child = spawnCommand(['serve', '--port', '0', ...memory], { cwd });
-    const server = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
-    child.stderr.destroy();
-    for (let i = 0; i < 5; i++) {
-      assert.equal((await callService(server.url, 'GET', '/plants', { token })).status, 200);
-    }
-    assert.equal(await server.stop(), 0);
-  });
-});
+import { beginCreate, startTokenServer } from '../../../support/token-server.ts';
 
 /** Request lines that contain secrets. node:http rejects some of them. */
 const linesWith = (token: string): string[] => [
@@ -95,21 +23,82 @@ const linesWith = (token: string): string[] => [
   `GET /plants/${token} HTTP/9.9`,
 ];
 
+const memory = ['--storage', 'memory'];
+const started = await startTokenServer({ after }, [...memory, '--trusted-proxies', '1']);
+const { server, call, create, log } = started;
+
+it('log of plant-store serve › has one JSON line per response, with caller, request and result', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const headers = { 'x-request-id': 'order-7', 'x-forwarded-for': '192.0.2.1, 192.0.2.2', traceparent };
+  for (const status of [200, 400]) assert.equal((await create(1)).status, status);
+  assert.equal((await call('GET', '/nowhere', { headers })).status, 404);
+  const rejected = await call('GET', '/plants', { token: 'unknown' });
+  const entries = await eventually(() => {
+    assert.equal(log().length, 5);
+    return log();
+  });
+  const [listening, created, taken, unknown, unauthorized] = entries;
+  assert.partialDeepStrictEqual(listening, { message: 'listening', url: server.url });
+  assert.partialDeepStrictEqual(created, { method: 'POST', path: '/plants', operation: 'createPlant', status: 200 });
+  assert.partialDeepStrictEqual(taken, {
+    client: '127.0.0.1',
+    user: 'ada',
+    tokenId: started.tokenId,
+    code: 'id_taken',
+  });
+  const { time, durationMs, bytes, ...rest } = unknown ?? {};
+  assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
+  assert.ok(Number(durationMs) >= 0 && Number(bytes) > 100);
+  const result = { method: 'GET', path: '/nowhere', status: 404, code: 'route_not_found' };
+  const client = { requestId: 'order-7', traceId: '4bf92f3577b34da6a3ce929d0e0e4736', client: '192.0.2.2' };
+  assert.deepEqual(rest, { level: 'info', message: 'request', ...client, ...result });
+  const requestId = rejected.headers.get('x-request-id') ?? '';
+  assert.partialDeepStrictEqual(unauthorized, { status: 401, code: 'invalid_token', client: '127.0.0.1', requestId });
+});
+
+it('log of plant-store serve › shows clients that disconnect before the response', async (t) => {
+  (await beginCreate(t, started, '{"id":1}')).socket.destroy();
+  await eventually(() => {
+    assert.partialDeepStrictEqual(log().at(-1), { method: 'POST', path: '/plants', end: 'incomplete' });
+  });
+});
+
 it('log of plant-store serve › contains requests and a warning about a readable tokens file, but no secrets', async (t) => {
-  const { tokens, server, token, call, log } = await startTokenServer(t, memory);
+  const { token } = started;
   for (const line of linesWith(token)) {
-    const connection = await RawConnection.open(t, server.port);
-    connection.send(`${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-    await connection.untilClosed();
+    await exchange(t, server.port, `${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
   }
-  await chmod(tokens, 0o644);
+  await chmod(started.tokens, 0o644);
   await eventually(async () => {
     assert.equal((await call('GET', '/plants')).status, 200);
     assert.ok(log().some(({ level, message }) => level === 'error' && String(message).includes('chmod 600')));
   });
-  assert.equal(await server.stop(), 0);
-  for (const message of ['request', 'refused']) assert.ok(log().some((line) => line['message'] === message));
+  for (const expected of ['request', 'refused']) assert.ok(log().some(({ message }) => message === expected));
   for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) {
     assert.ok(!server.stderr().includes(secret), server.stderr());
   }
+});
+
+it('log of plant-store serve --log-level error › contains only errors, such as a new database and a failure', async (t) => {
+  const failing = await startTokenServer(t, ['--log-level', 'error']);
+  assert.equal((await failing.create(1)).status, 200);
+  const file = join(failing.cwd, 'plants.db');
+  execute(file, 'DROP TABLE plants');
+  const failed = await failing.create(2);
+  assert.equal(failed.status, 503);
+  assert.equal(await failing.server.stop(), 0);
+  const [created, { time, ...entry } = {}, ...others] = failing.log();
+  assert.match(String(created?.['message']), new RegExp(`^${file} does not exist, .*--storage`));
+  const requestId = failed.headers.get('x-request-id');
+  const message = 'POST /plants failed: no such table: plants';
+  assert.deepEqual([typeof time, entry, others], ['string', { level: 'error', message, requestId }, []]);
+});
+
+it('log of plant-store serve › can lose its reader without stopping the service', async (t) => {
+  const { cwd, token } = started;
+  const child = spawnCommand(['serve', '--port', '0', ...memory], { cwd });
+  const unread = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+  child.stderr.destroy();
+  for (let i = 0; i < 5; i++) assert.equal((await callService(unread.url, 'GET', '/plants', { token })).status, 200);
+  assert.equal(await unread.stop(), 0);
 });

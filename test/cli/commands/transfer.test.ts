@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readLines } from '../../../src/cli/plant-lines.ts';
+import { callCommand } from '../../support/call-command.ts';
+import { spawnCommand } from '../../support/command-line.ts';
+import { eventuallyEqual } from '../../support/eventually.ts';
+import { commandEnvironment, finish } from '../../support/run-program.ts';
+import { plantStore } from '../../support/sources.ts';
+import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const copy = ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:b.db'];
+
+const good = (id: number): string => `{"user":"ada","id":${id},"name":"good ${id}"}`;
+
+async function namesIn(cwd: string): Promise<string[]> {
+  return (await readAll(join(cwd, 'plants.db'))).map(({ plant }) => plant.name);
+}
+
+it('plant-store copy › refuses to copy a file to itself, even through a link', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
+  await symlink('a.db', join(cwd, 'b.db'));
+  for (const to of ['a.db', './a.db?commitThread=true', 'b.db']) {
+    const { code, stderr } = await callCommand([...copy.slice(0, -1), `sqlite:${to}`], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, /same file/);
+  }
+});
+
+it('plant-store copy › escapes the users in conflicts that it reports, and exits with 1', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const evil = '\n\u009b';
+  await createAll(join(cwd, 'a.db'), [owned(evil, { id: -1n, name: 'Fern' }), ...rowOfPlants('ada', 3000)]);
+  await createAll(join(cwd, 'b.db'), [owned(evil, { id: -1n, name: 'Fern', tag: 'other' })]);
+  const { code, stderr } = await callCommand(copy, { cwd });
+  assert.equal(code, 1);
+  assert.match(stderr, /^[^\n]*"\\n\\u009b" [^\n]* id -1[^\n]*\nCopied 3,000 plants, .* 1 conflict\.\n$/);
+});
+
+it('plant-store copy › says how far it came on a signal, and continues when it is run again', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const plants = rowOfPlants('ada', 10_000);
+  await createAll(join(cwd, 'a.db'), plants);
+  const finished = callCommand(copy, { cwd });
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  assert.ok(process.emit('SIGINT', 'SIGINT'));
+  const { code, stderr } = await finished;
+  assert.equal(code, 130, stderr);
+  assert.match(stderr, /^Copied [\d,]+ plants, .*Interrupted/);
+  const copied = (await readAll(join(cwd, 'b.db'))).length;
+  assert.ok(copied < plants.length);
+  const again = await callCommand(copy, { cwd });
+  assert.equal(again.code, 0);
+  assert.ok(again.stderr.includes(`Copied ${(plants.length - copied).toLocaleString('en-US')} plants`), again.stderr);
+});
+
+it('plant-store export › writes one JSON object per line, with exact ids', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const plants = [
+    owned('ada', { id: -1n, name: 'Moss' }),
+    owned('ada', { id: 2n ** 53n + 1n, name: 'Fern "x"\n', tag: '' }),
+    owned('bob', { id: 1n, name: 'é', tag: 'indoor' }),
+  ];
+  await createAll(join(cwd, 'plants.db'), plants.toReversed());
+  const { code, stdout, stderr } = await callCommand(['export'], { cwd });
+  assert.equal(code, 0);
+  assert.deepEqual(stdout.split('\n').sort(), [
+    '',
+    '{"user":"ada","id":-1,"name":"Moss"}',
+    '{"user":"ada","id":9007199254740993,"name":"Fern \\"x\\"\\n","tag":""}',
+    '{"user":"bob","id":1,"name":"é","tag":"indoor"}',
+  ]);
+  assert.match(stderr, /^Exported 3 plants/);
+  await createAll(join(cwd, 'empty.db'), []);
+  const empty = await callCommand(['export'], { cwd, env: { PLANT_STORE_STORAGE: 'sqlite:empty.db' } });
+  assert.deepEqual([empty.code, empty.stdout], [0, '']);
+});
+
+it('plant-store export › ends without a message if the reader closes the pipe before the end', async (t) => {
+  const cwd = await temporaryFolder(t);
+  // These plants do not fit into the output buffers.
+  await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 20_000));
+  const child = spawnCommand(['export'], { cwd });
+  const [stderr, exited] = [text(child.stderr), once(child, 'close')];
+  await once(child.stdout, 'readable');
+  child.stdout.destroy();
+  assert.deepEqual(await exited, [141, null]);
+  assert.equal(await stderr, '');
+});
+
+/** Lines that are not plants, and a key word of the problem. */
+const badLines: readonly { line: string | Buffer; problem: string }[] = [
+  { line: '{"user":"ada","id":1', problem: 'not JSON' },
+  { line: '[]', problem: 'object' },
+  { line: '{"id":1,"name":"x"}', problem: 'user' },
+  { line: '{"user":"","id":1,"name":"x"}', problem: 'user' },
+  { line: '{"user":"ada","id":9223372036854775808,"name":"x"}', problem: 'id' },
+  { line: Buffer.from('{"user":"ada","id":1,"name":"\xff"}', 'latin1'), problem: 'JSON' },
+  { line: 'x'.repeat(2 ** 20 + 1), problem: 'longer than 1 MiB' },
+];
+
+it('plant-store import › imports the output of export through a pipe, and changes nothing on a second run', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const long = owned('\u{10FFFF}', { id: 10_000n, name: 'x'.repeat(1_000_000) });
+  const plants = [...hostilePlants, ...rowOfPlants('\u{10FFFF}', 5000), long];
+  await createAll(join(cwd, 'a.db'), plants);
+  const command = [process.execPath, ...plantStore].map((word) => `'${word}'`).join(' ');
+  const pipe = `${command} export --storage sqlite:a.db | ${command} import --storage sqlite:b.db`;
+  for (let round = 0; round < 2; round++) {
+    execFileSync('sh', ['-c', pipe], { cwd, stdio: 'ignore', timeout: 20_000 });
+    assert.deepEqual(await readAll(join(cwd, 'b.db')), plants);
+  }
+});
+
+it('plant-store import › reads every JSON notation of an id exactly, and accepts an empty input', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const input = [
+    '\uFEFF{"user":"ada","id":9007199254740993,"name":"a"}\r\n\n  ',
+    '{"name":"b","tag":"x","id":-9223372036854775808,"user":"ada","more":[1]}',
+    '{"user":"ada","id":1e3,"name":"c"}',
+  ].join('\n');
+  assert.equal((await callCommand(['import'], { cwd, input })).code, 0);
+  assert.equal((await callCommand(['import'], { cwd })).code, 0);
+  assert.deepEqual(await readAll(join(cwd, 'plants.db')), [
+    owned('ada', { id: -(2n ** 63n), name: 'b', tag: 'x' }),
+    owned('ada', { id: 1000n, name: 'c' }),
+    owned('ada', { id: 2n ** 53n + 1n, name: 'a' }),
+  ]);
+});
+
+it('plant-store import › reports ten bad lines with their numbers, imports all other lines, and exits with 1', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const lines = badLines.flatMap(({ line }, n) => [good(n), '\n', line, '\n'].map((part) => Buffer.from(part)));
+  const input = Buffer.concat([...lines, Buffer.from('bad\n'.repeat(2000))]);
+  const { code, stderr } = await callCommand(['import'], { cwd, input });
+  assert.equal(code, 1);
+  for (const [n, { problem }] of badLines.entries()) {
+    assert.match(stderr, new RegExp(`^Line ${2 * n + 2} .*${problem}`, 'm'));
+  }
+  assert.equal(stderr.match(/^Line \d+/gm)?.length, 10);
+  assert.match(stderr, /^Further bad lines are only counted\.\nImported 7 plants, .*, 2,007 bad lines\.\n$/m);
+  assert.deepEqual(
+    await namesIn(cwd),
+    badLines.map((_, n) => `good ${n}`),
+  );
+});
+
+it('readLines › keeps little more than 1 MiB of a line that is longer', async () => {
+  async function* input(): AsyncGenerator<Buffer> {
+    for (let n = 0; n < 100; n++) yield Buffer.alloc(2 ** 16, 'x');
+    yield Buffer.from('\nend');
+  }
+  const lengths: number[] = [];
+  for await (const lines of readLines(input())) lengths.push(...lines.map((line) => line.length));
+  assert.deepEqual(lengths, [2 ** 20 + 2 ** 16, 3]);
+});
+
+it('plant-store import › never overwrites a plant, even if the input contains a key twice, and exits with 1', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await createAll(join(cwd, 'plants.db'), [owned('ada', { id: 1n, name: 'first' })]);
+  const input = [good(1), good(2), good(2), good(2).replace('good', 'bad'), good(3)].join('\n');
+  const { code, stderr } = await callCommand(['import'], { cwd, input });
+  assert.equal(code, 1);
+  assert.match(stderr, /id 1: .*\n.*id 2: .*\nImported 2 plants, 1 plant already existed, 2 conflicts\.\n$/);
+  assert.deepEqual(await namesIn(cwd), ['first', 'good 2', 'good 3']);
+});
+
+it('plant-store import › commits while it reads the input, and says on a signal how far it came', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const child = spawn(process.execPath, [...plantStore, 'import'], { cwd, env: commandEnvironment() });
+  t.after(() => child.kill('SIGKILL'));
+  const finished = finish(child);
+  child.stdin.write(Array.from({ length: 2500 }, (_, id) => `${good(id)}\n`).join(''));
+  await eventuallyEqual(async () => (await namesIn(cwd)).length, 2500, 15_000);
+  child.kill('SIGTERM');
+  const { code, stderr } = await finished;
+  assert.equal(code, 143, stderr);
+  assert.match(stderr, /^Imported 2,500 plants, .*Interrupted/);
+});
