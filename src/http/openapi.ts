@@ -6,6 +6,10 @@ import type { Operation, OperationId } from './routes.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+const json = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } });
+const schemaRef = (schema: keyof typeof schemas): JsonObject => ({ $ref: `#/components/schemas/${schema}` });
+const header = (description: string, schema: JsonObject): JsonObject => ({ description, required: true, schema });
+
 /** The schema of a name or tag. The service also rejects unpaired surrogates, although the pattern matches them. */
 const string = { type: 'string', pattern: '^[^\\u0000]*$' };
 const id = {
@@ -78,6 +82,8 @@ const limitDescription =
   'The maximum number of plants to return. Default: all plants. If the limit is at most 1000, a response may contain ' +
   'fewer plants when names are very long; Link tells whether more plants follow. May be given only once.';
 
+const limit = { type: 'integer', format: 'int32', minimum: 0, maximum: maxLimit };
+
 const afterDescription = 'Returns only plants with a greater id. Take the value from Link. May be given only once.';
 
 const link = {
@@ -96,8 +102,8 @@ const details: Record<OperationId, Details> = {
   getPlants: {
     summary: 'Returns the caller’s plants in ascending order of id.',
     parameters: [
-      query('limit', limitDescription, { format: 'int32', minimum: 0, maximum: maxLimit }),
-      query('after', afterDescription, { format: 'int64' }),
+      { name: 'limit', in: 'query', description: limitDescription, schema: limit },
+      { name: 'after', in: 'query', description: afterDescription, schema: { type: 'integer', format: 'int64' } },
     ],
     errors: ['invalid_limit', 'invalid_after'],
     responses: { 200: success('The plants.', { type: 'array', items: schemaRef('Plant') }, { Link: link }) },
@@ -216,23 +222,7 @@ function success(description: string, schema: JsonObject, moreHeaders: JsonObjec
   return { description, headers: { ...headerRefs(), ...moreHeaders }, content: json(schema) };
 }
 
-function json(schema: JsonObject): JsonObject {
-  return { 'application/json': { schema } };
-}
-
-function schemaRef(schema: keyof typeof schemas): JsonObject {
-  return { $ref: `#/components/schemas/${schema}` };
-}
-
 function headerRefs(...more: HeaderName[]): JsonObject {
   const names: HeaderName[] = ['Cache-Control', 'X-Content-Type-Options', 'X-Request-Id', ...more];
   return Object.fromEntries(names.map((header) => [header, { $ref: `#/components/headers/${header}` }]));
-}
-
-function header(description: string, schema: JsonObject): JsonObject {
-  return { description, required: true, schema };
-}
-
-function query(queryName: string, description: string, schema: JsonObject): JsonObject {
-  return { name: queryName, in: 'query', description, schema: { type: 'integer', ...schema } };
 }

@@ -5,7 +5,7 @@ import { search } from './search.ts';
 /** The path of a case, with which the search starts, is in the report of a failure. */
 const { values } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '0.05' },
+    minutes: { type: 'string', default: '0.03' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 30)) },
     path: { type: 'string', default: '' },
   },

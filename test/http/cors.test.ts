@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseCorsOrigin } from '../../src/http/cors.ts';
-import { describeOnBothFronts } from '../support/service.ts';
+import { createFetchService } from '../support/service.ts';
 
 const app = 'https://app.example.com';
 const local = 'http://localhost:5173';
-const token = { authorization: 'Bearer ada' };
 
 /** Returns a response's CORS headers and `Vary` header. */
 function corsOf({ headers }: Response): Record<string, string> {
@@ -17,15 +16,13 @@ const readable = (origin: string): object => ({
   'access-control-expose-headers': 'Link, WWW-Authenticate, Retry-After, X-Request-Id',
 });
 
-const calls: [method: string, target: string, headers: Record<string, string>, status: number][] = [
-  ['GET', '/plants', token, 200],
-  ['POST', '/plants', token, 400],
-  ['GET', '/plants', {}, 401],
-  ['GET', '/elsewhere', {}, 404],
-  ['GET', '/openapi.json', {}, 200],
+const calls = [
+  { method: 'GET', target: '/plants', authorization: 'Bearer ada', status: 200 },
+  { method: 'GET', target: '/plants', authorization: '', status: 401 },
+  { method: 'GET', target: '/elsewhere', authorization: '', status: 404 },
+  { method: 'OPTIONS', target: '/elsewhere', authorization: '', status: 404 },
 ];
 
-const named = { vary: 'Origin', ...readable(app) };
 const preflight = {
   'access-control-allow-methods': 'DELETE, OPTIONS',
   'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent, tracestate, baggage',
@@ -34,33 +31,43 @@ const preflight = {
 const otherOrigins = ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined];
 
 /** Values of `corsOrigin`, the origins that send requests, and the expected headers of every response. */
-const cases: [what: string, values: (string | string[] | undefined)[], origins: (string | undefined)[], object][] = [
-  ['adds no header by default', [undefined, []], [app], {}],
-  ['lets web pages of its origins read every response', [app, [app], [local, app]], [app], named],
-  ['adds only Vary to responses to other origins', [[app, local]], otherOrigins, { vary: 'Origin' }],
-  ['lets all web pages read every response if it is *', ['*'], [app, undefined], readable('*')],
-];
+const cases = {
+  'adds no header by default': { values: [undefined, []], origins: [app], expected: {} },
+  'lets web pages of its origins read every response': {
+    values: [app, [app], [local, app]],
+    origins: [app],
+    expected: { vary: 'Origin', ...readable(app) },
+  },
+  'adds only Vary to responses to other origins': {
+    values: [[app, local]],
+    origins: otherOrigins,
+    expected: { vary: 'Origin' },
+  },
+  'lets all web pages read every response if it is *': {
+    values: ['*'],
+    origins: [app, undefined],
+    expected: readable('*'),
+  },
+};
 
-describeOnBothFronts('corsOrigin', (startService) => {
-  for (const [what, values, origins, expected] of cases) {
+describe('corsOrigin', () => {
+  for (const [what, { values, origins, expected }] of Object.entries(cases)) {
     it(what, async (t) => {
       for (const corsOrigin of values) {
-        const { url, send } = await startService(t, { corsOrigin });
+        const { url, send } = createFetchService(t, { corsOrigin });
         for (const origin of origins) {
           const sent = origin === undefined ? {} : { origin };
-          const call = (method: string, target: string, headers: Record<string, string>): Promise<Response> =>
-            send(new Request(url + target, { method, headers: { ...headers, ...sent } }));
-          for (const [method, target, headers, status] of calls) {
-            const response = await call(method, target, headers);
+          for (const { method, target, authorization, status } of calls) {
+            const response = await send(new Request(url + target, { method, headers: { authorization, ...sent } }));
             assert.equal(response.status, status, `${method} ${target}`);
             assert.deepEqual(corsOf(response), expected, `${method} ${target} from ${origin}`);
           }
           // A preflight request has no token.
-          const response = await call('OPTIONS', '/plants/1', { 'access-control-request-method': 'DELETE' });
+          const headers = { 'access-control-request-method': 'DELETE', ...sent };
+          const response = await send(new Request(`${url}/plants/1`, { method: 'OPTIONS', headers }));
           assert.deepEqual([response.status, response.headers.get('allow')], [204, 'DELETE, OPTIONS']);
           const isAllowed = 'access-control-allow-origin' in expected;
           assert.deepEqual(corsOf(response), { ...expected, ...(isAllowed && preflight) });
-          assert.equal((await call('OPTIONS', '/elsewhere', {})).status, 404);
         }
       }
     });
@@ -69,8 +76,7 @@ describeOnBothFronts('corsOrigin', (startService) => {
 
 describe('parseCorsOrigin', () => {
   it('accepts either a single * or origins as browsers send them', () => {
-    const others = ['https://[::1]:8443', 'http://192.0.2.1', 'capacitor://localhost', 'https://xn--bcher-kva.example'];
-    const origins = [app, local, ...others, 'xhttp://a'];
+    const origins = [app, local, 'https://[::1]:8443', 'capacitor://localhost', 'https://xn--bcher-kva.example'];
     for (const origin of ['*', ...origins]) assert.deepEqual(parseCorsOrigin(origin), [origin]);
     assert.deepEqual(parseCorsOrigin(origins), origins);
   });

@@ -1,33 +1,79 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+// The compiled package is a second copy.
+import { MemoryStorage as OtherStorage, PlantStore as OtherStore } from 'plant-store';
+import { createFetchHandler } from '../../src/fetch.ts';
 import { createRequestListener } from '../../src/http.ts';
+import type { ServiceStore } from '../../src/http.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { HookedStorage } from '../support/hooked-storage.ts';
 import { listenUrl } from '../support/listen.ts';
-import { startService } from '../support/service.ts';
+import { authenticateByName, createFetchService, describeOnBothFronts } from '../support/service.ts';
+import { createPlants } from '../support/stored-plants.ts';
+
+const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
+const post = (): Request => new Request('http://x/plants', { method: 'POST', headers, body: '{"id":7,"name":"Fern"}' });
+
+describe('the store of a service', () => {
+  it('can be an object that wraps a store', async () => {
+    await using store = new PlantStore({ storage: new MemoryStorage() });
+    const wrapper: ServiceStore = {
+      createPlant: (user, plant) => store.createPlant(user, { ...plant, tag: 'new' }),
+      listPageJson: (user, options) => store.listPageJson(user, options),
+      deletePlant: (user, id) => store.deletePlant(user, id),
+    };
+    const send = createFetchHandler(wrapper, { authenticate: authenticateByName });
+    assert.deepEqual(await (await send(post())).json(), { name: 'Fern', tag: 'new' });
+  });
+
+  it('can be a store of a second copy of the package, whose errors have their own responses', async () => {
+    await using store = new OtherStore({ storage: new OtherStorage() });
+    assert.ok(!(store instanceof PlantStore));
+    const send = createFetchHandler(store, { authenticate: authenticateByName });
+    assert.equal((await send(post())).status, 200);
+    assert.match(await (await send(post())).text(), /40003/);
+  });
+});
+
+describeOnBothFronts('basePath', (start) => {
+  it('is the prefix in Link and in the server URL, whether or not the request path contains it', async (t) => {
+    // The second base path is itself a route.
+    for (const basePath of ['/garden', '/plants', '/~ada/b-c/%7Bd%7D']) {
+      const { store, url, send } = await start(t, { basePath });
+      await createPlants(store, 2);
+      const call = (method: string, target: string) => send(new Request(url + target, { method, headers }));
+      for (const prefix of ['', basePath]) {
+        const page = await call('GET', `${prefix}/plants?limit=1`);
+        assert.equal(page.headers.get('link'), `<${basePath}/plants?limit=1&after=0>; rel="next"`);
+        const document = (await (await call('GET', `${prefix}/openapi.json`)).json()) as { servers: unknown };
+        assert.deepEqual(document.servers, [{ url: basePath }]);
+        assert.match(await (await call('DELETE', `${prefix}/plants/7`)).text(), /40402/);
+      }
+      for (const target of ['/gardens/plants', '/garden', '/garden/garden/plants', '/Garden/plants', '//x/plants']) {
+        assert.equal((await call('GET', target)).status, 404, target);
+      }
+    }
+  });
+});
 
 describe('onError', () => {
   it('by default writes the error, the method and the path, but no secrets', async (t) => {
     const printed = t.mock.method(console, 'error', () => undefined);
-    const storage = new MemoryStorage();
     const row = { code: '23502', detail: 'Failing row contains (ROW-SECRET)' };
-    const failure = new Error('disk full', { cause: Object.assign(new Error('null value'), row) });
-    storage.commit = () => Promise.reject(failure);
+    const storage = new HookedStorage();
+    storage.beforeCommit = () => {
+      throw new Error('disk full', { cause: Object.assign(new Error('null value'), row) });
+    };
     const listener = createRequestListener(new PlantStore({ storage }), { authenticate: () => ({ user: 'ada' }) });
     // Simulates a body parser that sets `body` without reading the request.
     const server = createServer((request, response) => {
       void listener(Object.assign(request, { body: { name: 'BODY-SECRET' } }), response);
     });
-    const url = await listenUrl(t, server);
-    const headers = {
-      authorization: 'Bearer TOKEN-SECRET',
-      cookie: 'a=COOKIE-SECRET',
-      'content-type': 'application/json',
-    };
-    const response = await fetch(`${url}/plants?a=QUERY-SECRET`, {
+    const response = await fetch(`${await listenUrl(t, server)}/plants?a=QUERY-SECRET`, {
       method: 'POST',
-      headers,
+      headers: { authorization: 'Bearer TOKEN-SECRET', cookie: 'a=COOKIE-SECRET', 'content-type': 'application/json' },
       body: '{"id":1,"name":"BODY-SECRET"}',
     });
     assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1']);
@@ -36,32 +82,30 @@ describe('onError', () => {
     assert.doesNotMatch(text, /SECRET/);
   });
 
-  const failing: Record<string, () => unknown> = {
+  const failing = {
     throws: () => {
       throw new Error('the hook is broken');
     },
-    'returns a promise that rejects': () => Promise.reject(new Error('the hook is broken')),
+    'returns a promise that rejects': () => Promise.reject(new Error('the hook is broken')) as unknown as undefined,
   };
   for (const [what, hook] of Object.entries(failing)) {
     it(`is called once per error and does not end the process if it ${what}`, async (t) => {
       const printed = t.mock.method(console, 'error', () => undefined);
       const cause = new Error('disk full');
-      const storage = new MemoryStorage();
-      storage.commit = () => Promise.reject(cause);
-      const calls: [error: unknown, request: object][] = [];
-      const onError = (...call: [unknown, object]): void => {
-        calls.push(call);
-        return hook() as undefined;
+      const storage = new HookedStorage();
+      storage.beforeCommit = () => {
+        throw cause;
       };
-      const service = await startService(t, { storage, onError });
+      const onError = t.mock.fn<(error: unknown, request: object) => void>(hook);
+      const service = createFetchService(t, { storage, onError });
       const answered = await service.call('DELETE', '/plants/7?a=1');
       assert.equal(answered.status, 503);
       const requestId = answered.headers.get('x-request-id');
       assert.deepEqual(
-        calls.map(([error, request]) => [(error as Error).cause, request]),
+        onError.mock.calls.map(({ arguments: [error, request] }) => [(error as Error).cause, request]),
         [[cause, { requestId, method: 'DELETE', path: '/plants/{id}' }]],
       );
-      await sleep(1);
+      await nextTurn();
       const lines = printed.mock.calls.map(({ arguments: [line] }) => String(line));
       assert.match(lines[0] ?? '', /^onError failed: Error: the hook is broken/);
       assert.match(lines[1] ?? '', /^DELETE \/plants\/\{id\} failed: PlantStoreError.*Caused by Error: disk full/s);

@@ -35,6 +35,13 @@ export async function createPlants(store: PlantStore, count: number, name?: stri
   }
 }
 
+/**
+ * Creates plants of ada that take 40 MB, which the socket buffers cannot hold. Each plant fills a page of a list.
+ */
+export function createLongList(store: PlantStore): Promise<void> {
+  return createPlants(store, 160, 'x'.repeat(250_000));
+}
+
 export async function createAll(file: string, plants: readonly OwnedPlant[]): Promise<void> {
   await using opened = open(file);
   for (let at = 0; at < plants.length; at += 10_000) {

@@ -7,7 +7,7 @@ import type { Checks } from '../expect.ts';
 import { checkLinearizable, user } from '../linearizable.ts';
 import type { Operation } from '../linearizable.ts';
 
-const rounds = 20;
+const rounds = 12;
 const clients = 8;
 const operationsPerClient = 6;
 /** Only a few ids, so that requests often affect the same plant. */

@@ -5,8 +5,8 @@ import { createAt, createPlant, expect, expectError, expectList, expectMine, exp
 import { expectStatus, headerOf, inTurn, mustCreate, namesOf } from '../expect.ts';
 import type { Check, Checks } from '../expect.ts';
 
-/** More plants than typical default page sizes, and than the largest page (1000). */
-const manyPlants = 1100;
+/** More plants than the largest page (1000), and than the largest limit in the checks. */
+const manyPlants = 1002;
 
 /** Invalid values of `limit`, which must be a single integer from 0 to 2147483647. */
 const invalidLimits = ',-1,%2B1,1.5,1e3,0x10,x,%201,2147483648,99999999999999999999,1&limit=2'.split(',');

@@ -1,39 +1,124 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestMessage } from '../../../src/http.ts';
+import { PlantStore } from '../../../src/index.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
+import { HookedStorage } from '../../support/hooked-storage.ts';
 import { messagesOf } from '../../support/messages.ts';
 import { createFetchService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
-import { newRequest } from './requests.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
+
+const headers = { authorization: 'Bearer ada' };
+
+/** Creates a list request from ada. */
+function newList(query = '', signal?: AbortSignal): Request {
+  return new Request(`http://plants.test/plants${query}`, { headers, ...(signal && { signal }) });
+}
+
+/** Creates a service with one permit and a storage that counts reads. Ada has five pages of 1000 plants each. */
+async function createCounting(t: HasAfter) {
+  const storage = new HookedStorage();
+  const store = new PlantStore({ storage, maxCacheBytes: 0 });
+  const service = createFetchService(t, { store, maxInFlight: 1 });
+  await createPlants(store, 5000);
+  const reads = { count: 0, beforeEach: (): unknown => undefined };
+  storage.beforeList = () => {
+    reads.count++;
+    return reads.beforeEach();
+  };
+  return { service, reads };
+}
+
+function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
+  assert.ok(body);
+  return body.getReader();
+}
+
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await nextTurn();
+}
 
 describe('createFetchHandler', () => {
   it('publishes list messages on consumption or cancellation, and other messages immediately', async (t) => {
-    const { send, store } = createFetchService(t, { trustedProxies: 1 });
+    const { send, store } = createFetchService(t);
     await createPlants(store, 1001);
     const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const headers = { authorization: 'Bearer ada', 'x-request-id': 'a', 'x-forwarded-for': '192.0.2.1' };
-    const consumed = await send(newRequest('GET', '/plants', { headers }));
+    const consumed = await send(newList());
     assert.equal(messages.length, 0);
     await consumed.text();
-    const canceled = await send(newRequest('GET', '/plants', { headers }));
+    const canceled = await send(newList());
     await canceled.body?.cancel();
-    await send(newRequest('HEAD', '/plants', { headers }));
-    await send(newRequest('DELETE', '/plants/1', { headers }));
+    await send(new Request('http://x/plants', { method: 'HEAD', headers }));
+    await send(new Request('http://x/plants/1', { method: 'DELETE', headers }));
     const ended = messages.map(({ operation, status, isComplete }) => [operation, status, isComplete].join(' '));
     const expected = ['getPlants 200 true', 'getPlants 200 false', 'getPlants 200 true', 'deletePlant 204 true'];
     assert.deepEqual(ended, expected);
-    const { requestId, client, bytes } = messages[0] ?? {};
-    assert.deepEqual([requestId, client, bytes], ['a', '192.0.2.1', undefined]);
+    assert.equal(messages[0]?.bytes, undefined);
   });
 
   it('ignores the fragment, the host and the scheme of a URL', async (t) => {
     const { send } = createFetchService(t);
     for (const url of ['http://x/plants#limit', 'https://x:8443/plants?limit=1', 'app://garden/plants']) {
-      const response = await send(new Request(url, { headers: { authorization: 'Bearer ada' } }));
+      const response = await send(new Request(url, { headers }));
       assert.deepEqual([response.status, await response.text()], [200, '[]'], url);
     }
     for (const url of ['http://plants', 'http://x//plants', 'http://x/?/plants', 'data:/plants']) {
       assert.equal((await send(new Request(url))).status, 404, url);
     }
   });
+});
+
+describe('the stream of a long list', () => {
+  it('reads each page only when the consumer requests it', async (t) => {
+    const { service, reads } = await createCounting(t);
+    const reader = readerOf(await service.send(newList()));
+    await someTurns();
+    assert.equal(reads.count, 1);
+    for (const count of [1, 2, 3]) {
+      await reader.read();
+      await someTurns();
+      assert.equal(reads.count, count);
+    }
+    await reader.cancel();
+  });
+
+  it('returns its permit if the signal is aborted after the server has dropped the response', async (t) => {
+    const { service } = await createCounting(t);
+    const client = new AbortController();
+    assert.equal((await service.send(newList('', client.signal))).status, 200);
+    await someTurns();
+    collectGarbage();
+    client.abort();
+    await someTurns();
+    assert.equal((await service.send(newList('?limit=1'))).status, 200);
+  });
+
+  for (const [when, abortedRead] of [
+    ['while the first page is being read', 1],
+    ['while another page is being read', 2],
+    ['between two pages', undefined],
+  ] as const) {
+    it(`fails without reading further pages if the signal is aborted ${when}`, async (t) => {
+      const { service, reads } = await createCounting(t);
+      const client = new AbortController();
+      reads.beforeEach = () => {
+        if (reads.count === abortedRead) client.abort();
+        return nextTurn();
+      };
+      const reader = readerOf(await service.send(newList('', client.signal)));
+      if (abortedRead !== 1) await reader.read();
+      if (abortedRead === undefined) client.abort();
+      const count = abortedRead ?? reads.count;
+      const rest = async (): Promise<void> => {
+        while (!(await reader.read()).done);
+      };
+      await assert.rejects(rest, { code: 'internal', message: 'The list ended before it was complete.' });
+      await someTurns();
+      assert.equal(reads.count, count);
+      assert.equal((await service.send(newList('?limit=0'))).status, 200, 'the permit is free');
+      assert.deepEqual(service.faults, []);
+    });
+  }
 });

@@ -2,29 +2,30 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { createFetchService } from '../../support/service.ts';
-import { newPost, newRequest } from './requests.ts';
 
 const fern = '{"id":1,"name":"Fern"}';
+const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
+
+/** Creates a request with which ada creates a plant. `init` does not need `duplex`, even if the body is a stream. */
+function newPost(body: NonNullable<RequestInit['body']>, init: RequestInit = {}): Request {
+  return new Request('http://plants.test/plants', { method: 'POST', body, duplex: 'half', headers, ...init });
+}
 
 const errorOf = async (response: Response): Promise<unknown[]> => [
   response.status,
   ((await response.json()) as { error: number }).error,
 ];
 
-describe('fetch request body', () => {
-  it('is not accessed if the request can be refused from its header alone, or if the method is DELETE', async (t) => {
+describe('the body of a fetch request', () => {
+  it('is not accessed if the request can be refused from its header alone', async (t) => {
     const { send } = createFetchService(t, { maxBodyBytes: 100 });
-    for (const [method, target, token, expected] of [
-      ['POST', '/plants', 'unknown', [401, 40102]],
-      ['POST', '/plants', 'ada', [400, 40008]],
-      ['DELETE', '/plants/1', 'ada', [404, 40402]],
-    ] as const) {
-      const headers = {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        'content-length': '101',
-      };
-      const request = newRequest(method, target, { body: new ReadableStream(), duplex: 'half', headers });
+    for (const { authorization, expected } of [
+      { authorization: 'Bearer unknown', expected: [401, 40102] },
+      { authorization: 'Bearer ada', expected: [400, 40008] },
+    ]) {
+      const request = newPost(new ReadableStream(), {
+        headers: { ...headers, authorization, 'content-length': '101' },
+      });
       Object.defineProperty(request, 'body', { get: () => assert.fail('The body was accessed.') });
       assert.deepEqual(await errorOf(await send(request)), expected);
       assert.equal(request.bodyUsed, false);
@@ -63,7 +64,7 @@ describe('fetch request body', () => {
     assert.equal(faults.length, 3);
     for (const fault of faults) {
       assert.ok(fault instanceof TypeError);
-      assert.match(fault.message, /already read: call the fetch handler before any body parser/);
+      assert.match(fault.message, /before any body parser/);
     }
     assert.deepEqual(await store.listPlants('ada'), []);
   });
@@ -71,39 +72,29 @@ describe('fetch request body', () => {
 
 describe('a fetch request whose method is a property of every object', () => {
   it('gets 405', async (t) => {
-    const { send, store } = createFetchService(t);
-    for (const method of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
-      const headers = { authorization: 'Bearer ada-reads' };
-      assert.deepEqual(await errorOf(await send(newRequest(method, '/plants', { headers }))), [405, 40500], method);
+    const { send } = createFetchService(t);
+    for (const method of ['constructor', '__proto__']) {
+      assert.deepEqual(await errorOf(await send(newPost('x', { method }))), [405, 40500], method);
     }
-    assert.deepEqual(await store.listPlants('ada'), []);
   });
 });
 
 describe('a fetch request whose client disconnects', () => {
-  it('has no effect if its body stream fails', async (t) => {
+  it('has no effect if its body stream fails, or if its signal is aborted', async (t) => {
     const { send, store, faults } = createFetchService(t);
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        controller.enqueue(Buffer.from('{"id":1,'));
-      },
+    const failing = new ReadableStream<Uint8Array>({
       pull: (controller) => {
         controller.error(new Error('ECONNRESET'));
       },
     });
-    assert.deepEqual(await errorOf(await send(newPost(body))), [400, 40009]);
-    assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
-  });
-
-  it('has no effect if its signal is aborted, whether its body is complete or endless', async (t) => {
-    const { send, store, faults } = createFetchService(t);
-    const complete = newPost(fern, { signal: AbortSignal.abort() });
-    assert.deepEqual(await errorOf(await send(complete)), [400, 40009]);
+    for (const request of [newPost(failing), newPost(fern, { signal: AbortSignal.abort() })]) {
+      assert.deepEqual(await errorOf(await send(request)), [400, 40009]);
+    }
     const canceled = Promise.withResolvers<unknown>();
     const client = new AbortController();
-    const request = newPost(new ReadableStream({ cancel: canceled.resolve }), { signal: client.signal });
-    const response = send(request);
-    await eventuallyEqual(() => request.body?.locked, true);
+    const endless = newPost(new ReadableStream({ cancel: canceled.resolve }), { signal: client.signal });
+    const response = send(endless);
+    await eventuallyEqual(() => endless.body?.locked, true);
     client.abort();
     assert.deepEqual(await errorOf(await response), [400, 40009]);
     await canceled.promise;

@@ -8,7 +8,7 @@ import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
 import { begin, head, listRequest, openAccepted, post, RawConnection } from '../../support/raw-http.ts';
 import { createListener, startService } from '../../support/service.ts';
-import { createPlants } from '../../support/stored-plants.ts';
+import { createLongList } from '../../support/stored-plants.ts';
 
 const beginning = post('{"id":1,"name":"Fe', 22);
 const closing = /^HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n/;
@@ -23,16 +23,11 @@ describe('drainServer', () => {
     const idle = await RawConnection.open(t, port, listRequest);
     await idle.until(/\[\]$/);
     const { connection } = await begin(t, { server, port }, post('{"id":1', 100));
+    await assert.rejects(drainServer(server, { graceMs: 2 ** 31 }), /^TypeError: graceMs must be an integer/);
     assert.equal(await drainServer(server, { graceMs: 50 }), 1);
     assert.match(await idle.untilClosed(), /\[\]$/);
     assert.equal(await connection.untilClosed(), '');
     assert.deepEqual(await store.listPlants('ada'), []);
-  });
-
-  it('rejects an invalid graceMs', async (t) => {
-    const { server } = await startService(t);
-    await assert.rejects(drainServer(server, { graceMs: 2 ** 31 }), /^TypeError: graceMs must be an integer/);
-    assert.ok(server.listening);
   });
 
   it('finishes all requests that have begun, with Connection: close, and closes idle connections', async (t) => {
@@ -72,15 +67,13 @@ describe('drainServer', () => {
     const service = await startService(t);
     // With this setting, only drainServer closes the connection.
     service.server.keepAliveTimeout = 0;
-    await createPlants(service.store, 5000, 'x'.repeat(5000));
+    await createLongList(service.store);
     const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
     await eventuallyEqual(() => response.headersSent, true);
-    const startMs = performance.now();
     const drained = drainServer(service.server, { graceMs: 20_000 });
     connection.socket.resume();
     assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\n$/);
-    await drained;
-    assert.ok(performance.now() - startMs < 19_000, 'it was closed at the end of graceMs');
+    assert.equal(await drained, 0, 'the connection was not closed at the end of graceMs');
   });
 
   it('lets a client read the rest of a response at its own pace', async (t) => {

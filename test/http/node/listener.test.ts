@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, createServer, get } from 'node:http';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import { Agent, createServer, get, IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
+import { Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
+import { eventuallyEqual } from '../../support/eventually.ts';
+import { Hold, HookedStorage } from '../../support/hooked-storage.ts';
 import { listenUrl } from '../../support/listen.ts';
-import { createListener } from '../../support/service.ts';
+import { begin, listRequest } from '../../support/raw-http.ts';
+import { createListener, startService } from '../../support/service.ts';
+import { createLongList, createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const authorization = 'Bearer ada';
-const jsonHeaders = { authorization, 'content-type': 'application/json' };
+const headers = { authorization, 'content-type': 'application/json' };
 
 function post(url: string, body: unknown): Promise<Response> {
-  return fetch(url, { method: 'POST', headers: jsonHeaders, body: JSON.stringify(body) });
+  return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 async function errorIn(response: Response): Promise<unknown> {
@@ -24,12 +30,11 @@ const serve = (t: HasAfter, listener: RequestListener): Promise<string> => liste
 
 describe('createRequestListener in an Express app', () => {
   it('appends the path under which it is mounted to basePath, in Link and the OpenAPI document', async (t) => {
-    const { listener, faults } = createListener(t, { basePath: '/shop' });
+    const { listener, store, faults } = createListener(t, { basePath: '/shop' });
+    await createPlants(store, 2);
     const base = `${await serve(t, express().use('/garden', listener))}/garden`;
-    for (const id of [1, 2]) await post(`${base}/plants`, { id, name: `plant ${id}` });
-    const page = await fetch(`${base}/plants?limit=1`, { headers: { authorization } });
-    assert.equal(page.headers.get('link'), '</shop/garden/plants?limit=1&after=1>; rel="next"');
-    assert.deepEqual(await page.json(), [{ name: 'plant 1' }]);
+    const page = await fetch(`${base}/plants?limit=1`, { headers });
+    assert.equal(page.headers.get('link'), '</shop/garden/plants?limit=1&after=0>; rel="next"');
     const document = await fetch(`${base}/openapi.json`);
     assert.deepEqual(((await document.json()) as { servers: unknown }).servers, [{ url: '/shop/garden' }]);
     assert.deepEqual(faults, []);
@@ -40,8 +45,8 @@ describe('createRequestListener in an Express app', () => {
     const url = await serve(t, express().use(express.json()).use('/garden', listener));
     assert.equal(await errorIn(await post(`${url}/garden/plants`, { id: 1, name: 'Fern' })), 50000);
     assert.equal(faults.length, 1);
-    assert.match(String(faults[0]), /mount it before any body parser/);
-    const list = await fetch(`${url}/garden/plants`, { headers: { authorization } });
+    assert.match(String(faults[0]), /before any body parser/);
+    const list = await fetch(`${url}/garden/plants`, { headers });
     assert.deepEqual(await list.json(), [], 'the plant was not created, and requests without a body still work');
   });
 
@@ -57,21 +62,18 @@ describe('createRequestListener in an Express app', () => {
     });
     const ports = new Set<number | undefined>();
     for (let n = 0; n < 40; n++) {
-      const request = get(`${url}/plants`, { agent, headers: { authorization } });
+      const request = get(`${url}/plants`, { agent, headers });
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       ports.add(response.socket.localPort);
       await response.resume().toArray();
     }
-    assert.equal(ports.size, 1);
-    assert.deepEqual(faults, []);
+    assert.deepEqual([ports.size, faults], [1, []]);
   });
 
   it('passes requests for unknown paths, with their bodies, to the next middleware', async (t) => {
     const { listener, faults } = createListener(t);
-    for (const [app, base] of [
-      [express().use(listener), ''],
-      [express().use('/garden', listener), '/garden'],
-    ] as const) {
+    for (const base of ['', '/garden']) {
+      const app = express().use(base === '' ? '/' : base, listener);
       app.use((request, response) => {
         response.status(404);
         request.pipe(response.append('X-Path', request.url));
@@ -85,5 +87,110 @@ describe('createRequestListener in an Express app', () => {
       assert.equal(await errorIn(await fetch(`${url}${base}/plants/1`)), 40500);
     }
     assert.deepEqual(faults, []);
+  });
+});
+
+/**
+ * Creates a request and a response as test doubles and serverless adapters do: the request has no socket, no raw headers
+ * and no version, and the response emits no events. Returns also the chunks of the body that the response has received.
+ */
+function createDoubles(): { request: IncomingMessage; response: ServerResponse; chunks: unknown[] } {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  const missing = { socket: undefined, rawHeaders: undefined, httpVersion: undefined };
+  Object.assign(request, { ...missing, method: 'GET', url: '/plants', headers, complete: true });
+  const chunks: unknown[] = [];
+  Object.assign(response, {
+    on: () => undefined,
+    write: (chunk: unknown) => void chunks.push(chunk),
+    end: (chunk: unknown = '') => {
+      chunks.push(chunk);
+      Object.defineProperty(response, 'writableFinished', { value: true });
+    },
+  });
+  return { request, response, chunks };
+}
+
+describe('createRequestListener with a request and a response that no server has created', () => {
+  it('sends responses, although `write` and `on` return nothing', async (t) => {
+    const { listener, store, faults } = createListener(t, { maxInFlight: 1 });
+    await createPlants(store, 2500);
+    for (let n = 0; n < 2; n++) {
+      const { request, response, chunks } = createDoubles();
+      await listener(request, response);
+      assert.equal((JSON.parse(chunks.map(String).join('')) as unknown[]).length, 2500);
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  it('destroys the response, reports one error and releases the permit if a method is missing', async (t) => {
+    const { listener, faults } = createListener(t, { maxInFlight: 1 });
+    for (const broken of [{ url: 7 }, { writeHead: 7 }]) {
+      const { request, response } = createDoubles();
+      Object.assign('url' in broken ? request : response, broken);
+      await listener(request, response);
+      assert.deepEqual([response.destroyed, faults.splice(0).length], [true, 1]);
+    }
+    const { request, response, chunks } = createDoubles();
+    await listener(request, response);
+    assert.deepEqual(chunks, ['[]']);
+  });
+});
+
+describe('the promise of the listener', () => {
+  it('resolves when the response has been sent, or its client has disconnected', async (t) => {
+    const { listener, store } = createListener(t);
+    await createLongList(store);
+    const settled: boolean[] = [];
+    const url = await serve(t, (request, response) => {
+      void listener(request, response).then(() => settled.push(response.writableFinished));
+    });
+    await (await fetch(`${url}/plants?limit=1`, { headers })).text();
+    const client = new AbortController();
+    const begun = await fetch(`${url}/plants`, { headers, signal: client.signal });
+    assert.deepEqual([begun.status, settled], [200, [true]]);
+    client.abort();
+    await eventuallyEqual(() => settled, [true, false]);
+  });
+});
+
+describe('a long list', () => {
+  it('waits for a client that does not read, and stops when the client disconnects', async (t) => {
+    const storage = new HookedStorage();
+    const service = await startService(t, { storage });
+    await createLongList(service.store);
+    let reads = 0;
+    storage.beforeList = () => reads++;
+    const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
+    for (let seen = -1; reads === 0 || seen !== reads;) {
+      seen = reads;
+      await sleep(50);
+    }
+    assert.ok(reads < 40, `${reads} of 160 pages were read for a client that does not read`);
+    const before = reads;
+    connection.socket.destroy();
+    await eventuallyEqual(() => response.closed, true);
+    for (let turn = 0; turn < 10; turn++) await nextTurn();
+    assert.deepEqual([reads, service.faults], [before, []]);
+  });
+
+  it('is read only once for HEAD, and no further if the client disconnects during a read', async (t) => {
+    const storage = new HookedStorage();
+    const service = await startService(t, { storage });
+    await createLongList(service.store);
+    const third = new Hold();
+    let reads = 0;
+    storage.beforeList = () => (++reads === 3 ? third.hook() : undefined);
+    assert.equal((await service.call('HEAD', '/plants')).status, 200);
+    assert.equal(reads, 1);
+    reads = 0;
+    const { connection, response } = await begin(t, service, listRequest.replace('/plants', '/plants?after=0'));
+    await third.begun;
+    const gone = once(response, 'close');
+    connection.socket.resetAndDestroy();
+    await gone;
+    third.release();
+    for (let turn = 0; turn < 10; turn++) await nextTurn();
+    assert.equal(reads, 3);
   });
 });
