@@ -7,7 +7,7 @@ import { commitText, listText, shown } from './expect.ts';
 /** Twice the size in the contract, because an adapter may estimate the size of a page. */
 const maxPageCodeUnits = 524_288;
 /** No test stores this many plants. */
-const maxScanned = 20_000;
+const maxScannedPages = 5000;
 
 /** All pages and plants that adapters have returned. */
 const returned = new WeakSet<object>();
@@ -44,20 +44,28 @@ export class CheckedAdapter {
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
     const pages = this.adapter.scan()[Symbol.asyncIterator]();
     const keys = new Set<string>();
-    for (let count = 1; count < maxScanned && keys.size < maxScanned; count++) {
-      const call = `page ${count} of scan()`;
-      const result = await this.#deadline.call(call, () => pages.next());
-      if (result.done === true) return;
-      const plants = result.value.map(({ plant }) => plant);
-      checkPage(call, plants);
-      for (const { user, plant } of result.value) {
-        const key = `${user} ${plant.id}`;
-        assert.ok(!keys.has(key), `${call} returned plant ${plant.id} of ${shown(user)}, which was returned before.`);
-        keys.add(key);
+    try {
+      for (let count = 1; count < maxScannedPages; count++) {
+        const call = `page ${count} of scan()`;
+        const result = await this.#deadline.call(call, () => pages.next());
+        if (result.done === true) return;
+        const page = result.value;
+        checkPage(
+          call,
+          page.map(({ plant }) => plant),
+        );
+        for (const { user, plant } of page) {
+          assert.ok(
+            keys.size < keys.add(`${user} ${plant.id}`).size,
+            `${call} returned plant ${plant.id} of ${shown(user)} again.`,
+          );
+        }
+        yield page;
       }
-      yield result.value;
+    } finally {
+      await this.#deadline.call('the end of scan()', () => pages.return?.());
     }
-    assert.fail(`scan() did not end after ${maxScanned} pages or plants.`);
+    assert.fail(`scan() did not end after ${maxScannedPages} pages.`);
   }
 
   /** Returns `undefined` if the adapter has no `dataVersion`. */

@@ -1,28 +1,30 @@
+import type { TestContext } from 'node:test';
 import { idOf } from '../core/storage-adapter.ts';
 import type { Write } from '../core/storage-adapter.ts';
 import { CheckedAdapter } from './checked-adapter.ts';
 import type { Deadline } from './deadline.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
 
+/** Tests by their titles. Each runs at a place of its own. */
+export type Tests = Readonly<Record<string, (place: Place, t: Pick<TestContext, 'skip'>) => Promise<void>>>;
+
 /** A location, and the adapters that a test opens there. */
 export class Place {
-  readonly options: StorageAdapterTestOptions;
+  readonly shared: boolean;
+  readonly canReopen: boolean;
+  readonly canFail: boolean;
   readonly deadline: Deadline;
+  readonly #options: StorageAdapterTestOptions;
   readonly #location: StorageLocation;
   readonly #adapters: CheckedAdapter[] = [];
 
   constructor(options: StorageAdapterTestOptions, deadline: Deadline, location: StorageLocation) {
-    this.options = options;
+    this.shared = options.shared;
+    this.canReopen = options.shared && location.reopen !== undefined;
+    this.canFail = options.makeWriteFail !== undefined;
     this.deadline = deadline;
+    this.#options = options;
     this.#location = location;
-  }
-
-  get canReopen(): boolean {
-    return this.options.shared && this.#location.reopen !== undefined;
-  }
-
-  get canFail(): boolean {
-    return this.options.makeWriteFail !== undefined;
   }
 
   async open(method: 'open' | 'reopen' = 'open'): Promise<CheckedAdapter> {
@@ -34,12 +36,12 @@ export class Place {
 
   /** Opens one adapter or, if adapters share their plants, two. */
   async openAll(): Promise<[CheckedAdapter, ...CheckedAdapter[]]> {
-    return this.options.shared ? [await this.open(), await this.open()] : [await this.open()];
+    return this.shared ? [await this.open(), await this.open()] : [await this.open()];
   }
 
   async makeWriteFail(write: Write): Promise<void> {
     const faulty = { kind: write.kind, user: write.user, id: idOf(write) };
-    await this.deadline.call('makeWriteFail()', () => this.options.makeWriteFail?.(this.#location, faulty));
+    await this.deadline.call('makeWriteFail()', () => this.#options.makeWriteFail?.(this.#location, faulty));
   }
 
   async close(): Promise<void> {

@@ -1,24 +1,27 @@
-import type { OwnedPlant, Write } from '../core/storage-adapter.ts';
+import type { ListRange, OwnedPlant, Write } from '../core/storage-adapter.ts';
 
-export function plantOf(user: string, id: bigint, name = 'a plant', tag?: string): OwnedPlant {
-  return { user, plant: tag === undefined ? { id, name } : { id, name, tag } };
+export function plantOf(user: string, id: bigint | number, name = 'a plant', tag?: string): OwnedPlant {
+  return { user, plant: { id: BigInt(id), name, ...(tag !== undefined && { tag }) } };
 }
 
-export function create(user: string, id: bigint, name?: string): Write {
+export function create(id: bigint | number, user = 'ada', name = ''): Write {
   return { kind: 'create', ...plantOf(user, id, name) };
 }
 
-export function createAll(plants: readonly OwnedPlant[]): Write[] {
+export function remove(id: bigint | number, user = 'ada'): Write {
+  return { kind: 'delete', user, id: BigInt(id) };
+}
+
+export function createEach(plants: readonly OwnedPlant[]): Write[] {
   return plants.map((owned) => ({ kind: 'create', ...owned }));
 }
 
-export function remove(user: string, id: bigint): Write {
-  return { kind: 'delete', user, id };
+export function removeEach(plants: readonly OwnedPlant[]): Write[] {
+  return plants.map(({ user, plant }) => remove(plant.id, user));
 }
 
-export function removeAll(plants: readonly OwnedPlant[]): Write[] {
-  return plants.map(({ user, plant }) => remove(user, plant.id));
-}
+/** The range of a list that starts at the first plant and reads the longest possible page. */
+export const everything: ListRange = { after: undefined, limit: 1000 };
 
 export function range(length: number): number[] {
   return Array.from({ length }, (_, n) => n);

@@ -45,7 +45,7 @@ export async function expectList(
   return page;
 }
 
-export async function scanAll(storage: CheckedAdapter): Promise<OwnedPlant[]> {
+export async function scanAll(storage: { scan(): AsyncIterable<OwnedPlant[]> }): Promise<OwnedPlant[]> {
   const found: OwnedPlant[] = [];
   for await (const page of storage.scan()) found.push(...page);
   return found;

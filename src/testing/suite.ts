@@ -1,40 +1,38 @@
-import { it } from 'node:test';
 import type { TestContext } from 'node:test';
+import { atomicityTests } from './atomicity.ts';
+import { caseTests } from './cases.ts';
 import { Deadline } from './deadline.ts';
 import type { LocationContext, StorageAdapterTestOptions } from './options.ts';
 import { Place } from './place.ts';
+import { randomTests } from './random-calls.ts';
+import { sharingTests } from './sharing.ts';
+
+const tests = { ...caseTests, ...atomicityTests, ...sharingTests, ...randomTests };
 
 /** After this many calls that did not settle in time, all further tests are skipped. */
 const maxMissed = 3;
 
-/** Registers the tests of one adapter. */
-export class Suite {
-  readonly options: StorageAdapterTestOptions;
-  readonly #deadline: Deadline;
+type Test = (t: Pick<TestContext, 'skip'>) => Promise<void>;
 
-  constructor(options: StorageAdapterTestOptions) {
-    this.options = options;
-    this.#deadline = new Deadline(options.timeoutMs ?? 10_000);
-  }
+/** Returns the titles and the tests of an adapter. */
+export function createSuite(options: StorageAdapterTestOptions): [title: string, test: Test][] {
+  const deadline = new Deadline(options.timeoutMs ?? 10_000);
 
-  test(title: string, body: (place: Place, t: TestContext) => Promise<void>): void {
-    it(title, async (t) => {
-      if (this.#deadline.missed >= maxMissed) t.skip(`${maxMissed} calls did not settle in time.`);
-      else await this.at((place) => body(place, t));
-    });
-  }
-
-  /** Creates a place, and removes it when the function has settled. */
-  async at<T>(body: (place: Place) => Promise<T>): Promise<T> {
-    const cleanUps: Parameters<LocationContext['after']>[0][] = [];
-    const context = { after: (cleanUp: () => Promise<void> | void) => void cleanUps.push(cleanUp) };
-    const location = await this.#deadline.call('createLocation()', () => this.options.createLocation(context));
-    const place = new Place(this.options, this.#deadline, location);
-    const [result] = await Promise.allSettled([body(place)]);
-    const [closed] = await Promise.allSettled([place.close()]);
-    for (const cleanUp of cleanUps) await this.#deadline.call('a function passed to t.after()', cleanUp);
-    if (result.status === 'rejected') throw result.reason;
-    if (closed.status === 'rejected') throw closed.reason;
-    return result.value;
-  }
+  return Object.entries(tests).map(([title, body]) => {
+    const test: Test = async (t) => {
+      if (deadline.missed >= maxMissed) {
+        t.skip(`${maxMissed} calls did not settle in time.`);
+        return;
+      }
+      const cleanUps: Parameters<LocationContext['after']>[0][] = [];
+      const context: LocationContext = { after: (cleanUp) => void cleanUps.push(cleanUp) };
+      const location = await deadline.call('createLocation()', () => options.createLocation(context));
+      const place = new Place(options, deadline, location);
+      const [tested] = await Promise.allSettled([body(place, t)]);
+      const [closed] = await Promise.allSettled([place.close()]);
+      for (const cleanUp of cleanUps) await deadline.call('a function passed to t.after()', cleanUp);
+      for (const result of [tested, closed]) if (result.status === 'rejected') throw result.reason;
+    };
+    return [title, test];
+  });
 }

@@ -1,11 +1,7 @@
-import { describe } from 'node:test';
-import { testAtomicity } from './atomic.ts';
-import { testCases } from './cases.ts';
+import { describe, it } from 'node:test';
 import { checkOptions } from './options.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
-import { testRandomCalls } from './random-calls.ts';
-import { testShared } from './shared.ts';
-import { Suite } from './suite.ts';
+import { createSuite } from './suite.ts';
 
 /**
  * Registers tests of node:test that check a storage adapter against the contract of `StorageAdapter`. Call this
@@ -21,7 +17,6 @@ export function testStorageAdapter<Location extends StorageLocation>(
 ): void {
   checkOptions(options);
   describe(`${name} as a StorageAdapter`, () => {
-    const suite = new Suite(options);
-    for (const register of [testCases, testAtomicity, testShared, testRandomCalls]) register(suite);
+    for (const [title, test] of createSuite(options)) it(title, test);
   });
 }

@@ -1,7 +1,8 @@
-import { countInPage, cutPage } from '../../src/core/page.ts';
+import { cutPage } from '../../src/core/page.ts';
+import { scanPages } from '../../src/core/scan-pages.ts';
 import { idOf } from '../../src/core/storage-adapter.ts';
 import { PlantStoreError } from '../../src/index.ts';
-import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../src/index.ts';
+import type { StorageAdapter, Write } from '../../src/index.ts';
 import type { FaultyWrite } from '../../src/testing.ts';
 import { ReferenceStore } from '../../src/testing/reference-store.ts';
 
@@ -27,54 +28,39 @@ export class Disk {
   }
 }
 
-/** A short, correct adapter. */
-export class DiskStorage implements Required<StorageAdapter> {
-  readonly #disk: Disk;
-  isClosed = false;
+/** A correct adapter, which also has methods that the adapters with a fault use. */
+export type DiskStorage = Required<StorageAdapter> & { isClosed(): boolean; refuseIfClosed(): void };
 
-  constructor(disk: Disk) {
-    this.#disk = disk;
-    disk.open.add(this);
-  }
-
-  async commit(writes: readonly Write[]): Promise<boolean[]> {
-    this.refuseIfClosed();
-    if (writes.some((write) => this.#disk.isFaulty(write))) throw new Error('The disk failed.');
-    this.#disk.commits++;
-    return this.#disk.apply(writes);
-  }
-
-  async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
-    this.refuseIfClosed();
-    return structuredClone(cutPage(this.#disk.plants.list(user, { after }), limit));
-  }
-
-  async *scan(): AsyncGenerator<OwnedPlant[]> {
-    let last: OwnedPlant | undefined;
-    for (;;) {
-      this.refuseIfClosed();
-      const rest = this.#disk.plants.scan().filter((owned) => last === undefined || isAfter(owned, last));
-      const page = rest.slice(0, countInPage(rest.map(({ plant }) => plant)));
-      if (page.length === 0) return;
-      last = page.at(-1);
-      yield structuredClone(page);
-    }
-  }
-
-  dataVersion(): number {
-    return this.#disk.commits;
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-    this.#disk.open.delete(this);
-  }
-
-  refuseIfClosed(): void {
-    if (this.isClosed) throw new PlantStoreError('closed');
-  }
-}
-
-function isAfter(a: OwnedPlant, b: OwnedPlant): boolean {
-  return a.user === b.user ? a.plant.id > b.plant.id : a.user > b.user;
+/** Opens an adapter whose methods do not use `this`, so that they can be replaced one by one. */
+export function openDisk(disk: Disk): DiskStorage {
+  const isClosed = (): boolean => !disk.open.has(storage);
+  const refuseIfClosed = (): void => {
+    if (isClosed()) throw new PlantStoreError('closed');
+  };
+  const storage: DiskStorage = {
+    isClosed,
+    refuseIfClosed,
+    commit: async (writes) => {
+      refuseIfClosed();
+      if (writes.some((write) => disk.isFaulty(write))) throw new Error('The disk failed.');
+      disk.commits++;
+      return disk.apply(writes);
+    },
+    list: async (user, { after, limit }) => {
+      refuseIfClosed();
+      return structuredClone(cutPage(disk.plants.list(user, { after }), limit));
+    },
+    scan: () =>
+      scanPages((user, after) => {
+        refuseIfClosed();
+        const rest = disk.plants
+          .scan()
+          .filter((each) => each.user > user || (each.user === user && each.plant.id > after));
+        return rest.map((owned) => ({ user: owned.user, plant: { ...owned.plant } }));
+      }),
+    dataVersion: () => disk.commits,
+    close: async () => void disk.open.delete(storage),
+  };
+  disk.open.add(storage);
+  return storage;
 }

@@ -1,6 +1,4 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { cutPage } from '../../src/core/page.ts';
-import type { ListRange, Write } from '../../src/index.ts';
 import { ReferenceStore } from '../../src/testing/reference-store.ts';
 import { changesCommit, changesFailure } from './changes.ts';
 import type { Change, Faults } from './changes.ts';
@@ -10,22 +8,12 @@ const hasVersion =
   (versionOf: (disk: Disk) => unknown): Change =>
   (_, disk) => ({ dataVersion: () => versionOf(disk) });
 
-const startedAt = Date.now();
-
 export const faultsOfVersions: Faults = {
-  'random calls': {
+  'random batches': {
     'has a constant version': hasVersion(() => 0),
     'has the number of plants as its version': hasVersion((disk) => disk.plants.scan().length),
-    'has a version that recurs after 8 commits': hasVersion((disk) => disk.commits % 8),
-    'has the time in seconds as its version': hasVersion(() => Math.floor((Date.now() - startedAt) / 1000)),
-    'has a version that is not a number': hasVersion(() => NaN),
     'has a promise as its version': hasVersion((disk) => Promise.resolve(disk.commits)),
-    'has a version that recurs after an own failed commit': (real, disk) => {
-      let own = 0;
-      const commit = (writes: readonly Write[]): Promise<boolean[]> => (own++, real.commit(writes));
-      return { commit, dataVersion: () => disk.commits - own };
-    },
-    'has a version that recurs after a failed commit of another': changesFailure((disk) => disk.commits--),
+    'has a version that recurs after a failed commit': changesFailure((disk) => disk.commits--),
     'has a version that only one user changes': changesCommit(async (writes, real, disk) => {
       const outcomes = await real.commit(writes);
       if (!writes.some(({ user }) => user === 'ada')) disk.commits--;
@@ -47,7 +35,7 @@ export const faultsOfVersions: Faults = {
   },
 };
 
-export const faultsOfLifecycles: Faults = {
+export const faultsOfClosing: Faults = {
   'calls after close': {
     'closes once': (real) => ({
       close: async () => {
@@ -66,24 +54,6 @@ export const faultsOfLifecycles: Faults = {
         disk.plants = new ReferenceStore();
       },
     }),
-    'deletes all plants when it is opened': (_, disk) => {
-      disk.plants = new ReferenceStore();
-      return {};
-    },
-    'lists an own cache': (real, disk) => {
-      const own = new ReferenceStore(disk.plants.scan());
-      return {
-        list: async (user: string, { after, limit }: ListRange) => {
-          real.refuseIfClosed();
-          return structuredClone(cutPage(own.list(user, { after }), limit));
-        },
-        commit: async (writes: readonly Write[]) => {
-          const outcomes = await real.commit(writes);
-          for (const write of writes) own.apply(structuredClone(write));
-          return outcomes;
-        },
-      };
-    },
   },
 };
 
@@ -95,24 +65,5 @@ export const faultsThatHang: Faults = {
     'never lists': () => ({ list: never }),
     'never scans': () => ({ scan: () => ({ [Symbol.asyncIterator]: () => ({ next: never }) }) }),
     'never closes': () => ({ close: never }),
-  },
-  'random calls': {
-    'never rejects': changesCommit((writes, real, disk) =>
-      writes.some((write) => disk.isFaulty(write)) ? never() : real.commit(writes),
-    ),
-  },
-  'scan returns': {
-    'blocks commits until it ends': (real) => {
-      let scanning: Promise<unknown> = Promise.resolve();
-      return {
-        commit: (writes: readonly Write[]) => scanning.then(() => real.commit(writes)),
-        scan: async function* () {
-          const { promise, resolve } = Promise.withResolvers<unknown>();
-          scanning = promise;
-          yield* real.scan();
-          resolve(undefined);
-        },
-      };
-    },
   },
 };

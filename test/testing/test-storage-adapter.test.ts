@@ -1,67 +1,97 @@
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
-import { runSuites } from '../support/suite-results.ts';
-import type { SuiteResult, SuiteRun } from '../support/suite-results.ts';
-import { faults, hangingFaults } from './faults.ts';
+import { it } from 'node:test';
+import type { StorageAdapter } from '../../src/index.ts';
+import { testStorageAdapter } from '../../src/testing.ts';
+import type { StorageAdapterTestOptions, StorageLocation } from '../../src/testing.ts';
+import { createSuite } from '../../src/testing/suite.ts';
+import type { Change } from './changes.ts';
+import { Disk, openDisk } from './disk-storage.ts';
+import { faultsOfCommits } from './faults-of-commits.ts';
+import { faultsOfClosing, faultsOfVersions, faultsThatHang } from './faults-of-lifecycles.ts';
+import { faultsOfLists, faultsOfScans } from './faults-of-reads.ts';
 
-const failing = [
-  ...faults,
-  ...hangingFaults,
-  { name: 'shares plants', test: 'adapters at one location' },
-  { name: 'does not share plants', test: 'adapters at one location' },
-];
-const correct = ['DiskStorage', 'DiskStorage that is not shared', 'DiskStorage without options'];
+type Options = StorageAdapterTestOptions<StorageLocation & { disk: Disk }>;
 
-function patternFor(name: string, test = ''): string {
-  return `^${name} as a StorageAdapter ${test}`;
+function optionsOf(change: Change): Options {
+  return {
+    createLocation: () => {
+      const disk = new Disk();
+      const open = (): StorageAdapter => {
+        const real = openDisk(disk);
+        return { ...real, ...(change(real, disk) as Partial<StorageAdapter>) };
+      };
+      return { disk, open, reopen: open };
+    },
+    shared: true,
+    makeWriteFail: ({ disk }, write) => (disk.failing = write),
+  };
 }
 
-describe('testStorageAdapter', () => {
-  let run: SuiteRun;
-  before(async () => {
-    run = await runSuites(new URL('suites.ts', import.meta.url), [
-      ...correct.map((name) => patternFor(name)),
-      ...failing.map(({ name, test }) => patternFor(name, test)),
-      patternFor('never lists'),
-    ]);
-  });
-  const resultsOf = (name: string): SuiteResult[] =>
-    run.results.filter(({ suite }) => suite === `${name} as a StorageAdapter`);
-  const failureOf = (name: string): string =>
-    resultsOf(name).find(({ failure }) => failure !== undefined)?.failure ?? assert.fail(run.output);
+const correct = optionsOf(() => ({}));
+const separate = { createLocation: () => ({ disk: new Disk(), open: () => openDisk(new Disk()) }) };
 
-  for (const { name, test } of failing) {
-    it(`fails on an adapter that ${name}`, (t) => {
-      const failure = failureOf(name);
-      t.diagnostic(`${test}: ${failure}`);
-      assert.ok(failure.length < 2000, `The message is too long: ${failure.length} characters.`);
-    });
+// A correct adapter must pass all tests.
+testStorageAdapter('DiskStorage', correct);
+
+/** Runs the tests whose titles contain a text. Returns the errors and the reasons for skipping. */
+async function runSuite(options: Options, title = ''): Promise<unknown[]> {
+  const results: unknown[] = [];
+  for (const [each, test] of createSuite(options)) {
+    if (!each.includes(title)) continue;
+    await test({ skip: (reason) => results.push(reason) }).catch((error: unknown) => results.push(error));
   }
+  return results;
+}
 
-  for (const name of correct) {
-    it(`passes on the correct adapter ${name}`, () => {
-      const failures = resultsOf(name).map(({ failure }) => failure);
-      assert.ok(failures.length > 11, run.output);
-      assert.deepEqual(new Set(failures), new Set([undefined]));
-    });
+for (const faults of [
+  faultsOfCommits,
+  faultsOfLists,
+  faultsOfScans,
+  faultsOfVersions,
+  faultsOfClosing,
+  faultsThatHang,
+]) {
+  for (const [title, changes] of Object.entries(faults)) {
+    for (const [fault, change] of Object.entries(changes)) {
+      it(`testStorageAdapter fails on an adapter that ${fault}`, async (t) => {
+        const timeoutMs = faults === faultsThatHang ? 200 : undefined;
+        const [error] = await runSuite({ ...optionsOf(change), timeoutMs }, title);
+        assert.ok(error instanceof Error && error.message.length < 2000, String(error));
+        t.diagnostic(error.message);
+      });
+    }
   }
+}
 
-  it('names a call that does not settle, and skips the rest after three such calls', () => {
-    assert.match(failureOf('never lists'), /^list\('user 0', \{ after: undefined, limit: 1000 \}\) did not settle/);
-    const results = resultsOf('never lists');
-    assert.equal(results.filter(({ failure }) => failure !== undefined).length, 3);
-    assert.equal(
-      results.filter(({ skipped }) => skipped === '3 calls did not settle in time.').length,
-      results.length - 3,
-    );
-  });
+it('testStorageAdapter fails if the option shared is wrong', async () => {
+  for (const options of [
+    { ...correct, shared: false },
+    { ...separate, shared: true },
+  ]) {
+    const [error] = await runSuite(options, 'adapters at one location');
+    assert.match(String(error), /If shared is (true|false)/);
+  }
+});
 
-  it('shows the shortest sequence of calls that fails', () => {
-    assert.match(failureOf('overwrites plants'), /\nThe calls:\n {2}1\. .* commit\(.*\n {2}2\. .* commit\(.*$/);
-  });
+it('testStorageAdapter shows the random calls that led to a failure', async () => {
+  const [error] = await runSuite(
+    optionsOf(() => ({ dataVersion: () => 0 })),
+    'random batches',
+  );
+  assert.match(String(error), /dataVersion\(\) returned 0 again\.\nThe last calls:\n {2}adapter 1: commit\(.*/);
+});
 
-  it('reports why tests are skipped', () => {
-    const reasons = resultsOf('DiskStorage without options').flatMap(({ skipped }) => skipped ?? []);
-    assert.deepEqual(reasons.sort(), ['The location has no reopen.', 'The option makeWriteFail is missing.']);
-  });
+it('testStorageAdapter names a call that does not settle, and skips the rest after three such calls', async () => {
+  const never = new Promise(() => undefined);
+  const results = await runSuite({ ...optionsOf(() => ({ list: () => never })), timeoutMs: 200 });
+  for (const error of results.splice(0, 3)) assert.match(String(error), /list\('.*', \{ .* \}\) did not settle/);
+  assert.deepEqual(new Set(results), new Set(['3 calls did not settle in time.']));
+});
+
+it('testStorageAdapter skips the tests that need a missing option, with the reason', async () => {
+  const reasons = [
+    'The option makeWriteFail is missing.',
+    'The option shared is false, or the location has no reopen.',
+  ];
+  assert.deepEqual(await runSuite({ ...separate, shared: false }), reasons);
 });

@@ -3,21 +3,18 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { OwnedPlant, PlantPage } from '../core/storage-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';
-import type { Place } from './place.ts';
-import { create, createAll, plantOf, range, removeAll, shuffled } from './plants.ts';
+import type { Tests } from './place.ts';
+import { create, createEach, everything, plantOf, range, removeEach, shuffled } from './plants.ts';
 import { expectRejection, expectStored } from './stored.ts';
-import type { Suite } from './suite.ts';
 
-const everything = { after: undefined, limit: 1000 };
 const allOrNothing = 'A commit must be all or nothing, also for lists while it is in progress, and after a crash.';
 const noticed = 'dataVersion() must change after a list that did not return the plants of a commit in progress.';
 
 /** Two sets of plants of the user ada. A commit of a thousand writes replaces one set with the other. */
-const former = range(500).map((n) => plantOf('ada', BigInt(n)));
-const latter = range(500).map((n) => plantOf('ada', BigInt(500 + n)));
-
-const replacing = shuffled([...removeAll(former), ...createAll(latter)]);
-const restoring = shuffled([...removeAll(latter), ...createAll(former)]);
+const former = range(500).map((n) => plantOf('ada', n));
+const latter = range(500).map((n) => plantOf('ada', 500 + n));
+const replacing = shuffled([...removeEach(former), ...createEach(latter)]);
+const restoring = shuffled([...removeEach(latter), ...createEach(former)]);
 
 /** Returns the index of the state that the page shows. The page must consist of the first plants of a state. */
 function expectOneState(page: PlantPage, states: readonly OwnedPlant[][]): number {
@@ -61,46 +58,47 @@ async function expectOneStateDuring(
   assert.ok(version === undefined || states.length === 1 || !staleVersions.has(version), noticed);
 }
 
-export function testAtomicity(suite: Suite): void {
-  suite.test('lists during a commit of 1000 writes show all of its writes or none', async (place) => {
+export const atomicityTests: Tests = {
+  'lists during a commit of 1000 writes show all of its writes or none': async (place) => {
     const storages = await place.openAll();
-    await storages[0].commit(createAll(former));
+    await storages[0].commit(createEach(former));
     for (let round = 0; round < 3; round++) {
       await expectOneStateDuring(() => storages[0].commit(replacing), storages, [former, latter]);
       await expectOneStateDuring(() => storages[0].commit(restoring), storages, [latter, former]);
     }
     await expectStored(storages[0], former);
-  });
+  },
 
-  suite.test('a commit that fails shows none of its writes, neither in progress nor later', async (place, t) => {
+  'a commit that fails shows none of its writes, neither in progress nor later': async (place, t) => {
     if (!place.canFail) {
       t.skip('The option makeWriteFail is missing.');
       return;
     }
     const storages = await place.openAll();
-    await storages[0].commit(createAll(former));
-    const failing = create('ada', 2000n);
+    await storages[0].commit(createEach(former));
+    const failing = create(2000);
     await place.makeWriteFail(failing);
     await expectRejection(storages[0], [failing]);
     const batch = [...replacing.slice(0, -1), failing];
     await expectOneStateDuring(() => expectRejection(storages[0], batch), storages, [former]);
     await sleep(150);
     await expectStored(storages[0], former, 'When commit has rejected, its writes must not take effect later.');
-  });
+  },
 
-  if (!suite.options.shared) return;
-  suite.test('a crash during a commit leaves all of its writes or none', async ({ canReopen }, t) => {
-    if (!canReopen) t.skip('The location has no reopen.');
-    else for (const turns of [0, 1, 2, 4, 8, 16]) await suite.at((place) => expectOneStateAfterCrash(place, turns));
-  });
-}
-
-async function expectOneStateAfterCrash(place: Place, turns: number): Promise<void> {
-  const storage = await place.open();
-  await storage.commit(createAll(former));
-  const committing = Promise.allSettled([storage.commit(replacing)]);
-  for (let turn = 0; turn < turns; turn++) await setImmediate();
-  const reopened = await place.open('reopen');
-  expectOneState(await reopened.list('ada', everything), [former, latter]);
-  await committing;
-}
+  'a crash during a commit leaves all of its writes or none': async (place, t) => {
+    if (!place.canReopen) {
+      t.skip('The option shared is false, or the location has no reopen.');
+      return;
+    }
+    let storage = await place.open();
+    for (const turns of [0, 1, 2, 4, 8, 16]) {
+      await storage.commit(restoring);
+      const committing = Promise.allSettled([storage.commit(replacing)]);
+      for (let turn = 0; turn < turns; turn++) await setImmediate();
+      const reopened = await place.open('reopen');
+      expectOneState(await reopened.list('ada', everything), [former, latter]);
+      await committing;
+      storage = await place.open('reopen');
+    }
+  },
+};
