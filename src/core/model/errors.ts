@@ -34,47 +34,39 @@ export interface ErrorRow {
   readonly message: string;
 }
 
+/** The first three digits of the integer are the status. */
+function row(integer: number, message: string): ErrorRow {
+  return { status: Math.floor(integer / 100), integer, message };
+}
+
 /** The status, the integer and the default message of each error code. */
 export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
-  invalid_json: { status: 400, integer: 40001, message: 'The body is not JSON in UTF-8.' },
-  invalid_plant: { status: 400, integer: 40002, message: 'The body is not a NewPlant.' },
-  id_taken: { status: 400, integer: 40003, message: 'You already have a plant with this id.' },
-  invalid_id: { status: 400, integer: 40004, message: 'The id must be a decimal integer from -2^63 to 2^63-1.' },
-  invalid_limit: { status: 400, integer: 40005, message: 'limit must be one decimal integer from 0 to 2147483647.' },
-  invalid_after: { status: 400, integer: 40006, message: 'after must be one decimal integer from -2^63 to 2^63-1.' },
-  invalid_media_type: {
-    status: 400,
-    integer: 40007,
-    message: 'Send Content-Type: application/json, in UTF-8 and without a Content-Encoding.',
-  },
-  body_too_large: { status: 400, integer: 40008, message: 'The body is too large.' },
-  malformed_request: { status: 400, integer: 40009, message: 'The request is not well-formed HTTP.' },
-  invalid_user: {
-    status: 400,
-    integer: 40010,
-    message: 'user must be a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates.',
-  },
-  missing_credentials: { status: 401, integer: 40101, message: 'An "Authorization: Bearer" header is required.' },
-  invalid_token: {
-    status: 401,
-    integer: 40102,
-    message: 'The bearer token is malformed, unknown, expired or revoked.',
-  },
-  insufficient_scope: { status: 403, integer: 40300, message: 'The token lacks the scope this operation needs.' },
-  route_not_found: { status: 404, integer: 40401, message: 'There is nothing at this path.' },
-  plant_not_found: { status: 404, integer: 40402, message: 'You have no plant with this id.' },
-  method_not_allowed: { status: 405, integer: 40500, message: 'This path does not support this method.' },
-  request_timeout: { status: 408, integer: 40800, message: 'The request took too long to arrive.' },
-  header_too_large: { status: 431, integer: 43100, message: 'The request header is too large or has too many fields.' },
-  internal: { status: 500, integer: 50000, message: 'The server has failed.' },
-  saturated: { status: 503, integer: 50300, message: 'Too much work is waiting. Try again shortly.' },
-  storage_unavailable: { status: 503, integer: 50301, message: 'The storage failed. Try again shortly.' },
-  storage_unsupported: {
-    status: 500,
-    integer: 50001,
-    message: 'The storage does not contain a plant store of this version.',
-  },
-  closed: { status: 503, integer: 50302, message: 'The store is closed.' },
+  invalid_json: row(40001, 'The body is not JSON in UTF-8.'),
+  invalid_plant: row(40002, 'The body is not a NewPlant.'),
+  id_taken: row(40003, 'You already have a plant with this id.'),
+  invalid_id: row(40004, 'The id must be a decimal integer from -2^63 to 2^63-1.'),
+  invalid_limit: row(40005, 'limit must be one decimal integer from 0 to 2147483647.'),
+  invalid_after: row(40006, 'after must be one decimal integer from -2^63 to 2^63-1.'),
+  invalid_media_type: row(40007, 'Send Content-Type: application/json, in UTF-8 and without a Content-Encoding.'),
+  body_too_large: row(40008, 'The body is too large.'),
+  malformed_request: row(40009, 'The request is not well-formed HTTP.'),
+  invalid_user: row(
+    40010,
+    'user must be a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates.',
+  ),
+  missing_credentials: row(40101, 'An "Authorization: Bearer" header is required.'),
+  invalid_token: row(40102, 'The bearer token is malformed, unknown, expired or revoked.'),
+  insufficient_scope: row(40300, 'The token lacks the scope this operation needs.'),
+  route_not_found: row(40401, 'There is nothing at this path.'),
+  plant_not_found: row(40402, 'You have no plant with this id.'),
+  method_not_allowed: row(40500, 'This path does not support this method.'),
+  request_timeout: row(40800, 'The request took too long to arrive.'),
+  header_too_large: row(43100, 'The request header is too large or has too many fields.'),
+  internal: row(50000, 'The server has failed.'),
+  saturated: row(50300, 'Too much work is waiting. Try again shortly.'),
+  storage_unavailable: row(50301, 'The storage failed. Try again shortly.'),
+  storage_unsupported: row(50001, 'The storage does not contain a plant store of this version.'),
+  closed: row(50302, 'The store is closed.'),
 };
 
 /**

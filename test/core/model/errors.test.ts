@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { errorTable, isPlantStoreError, PlantStoreError } from '../../../src/index.ts';
 import { asStorageError } from '../../../src/core/model/errors.ts';
 import { readDocument } from '../../support/documents.ts';
@@ -7,38 +7,30 @@ import type { ErrorCode, ErrorRow } from '../../../src/index.ts';
 
 const rows = Object.entries(errorTable) as [ErrorCode, ErrorRow][];
 
-describe('errorTable', () => {
-  it('has a different integer for each code, from which the status can be read', () => {
-    assert.equal(new Set(rows.map(([, { integer }]) => integer)).size, rows.length);
-    for (const [code, { status, integer }] of rows) assert.equal(Math.floor(integer / 100), status, code);
-  });
-
-  it('has a heading for each code in docs/http-api.md, with its integer', async () => {
-    const page = await readDocument('docs/http-api.md');
-    const described = [...page.matchAll(/^### `(\w+)`\n\nInteger (\d+)\. ./gm)].map(([, ...row]) => row.join(' '));
-    assert.deepEqual(described.sort(), rows.map(([code, { integer }]) => `${code} ${integer}`).sort());
-  });
+it('errorTable has a different integer for each code, which a heading in docs/http-api.md describes', async () => {
+  assert.equal(new Set(rows.map(([, { integer }]) => integer)).size, rows.length);
+  const page = await readDocument('docs/http-api.md');
+  const described = [...page.matchAll(/^### `(\w+)`\n\nInteger (\d+)\. ./gm)].map(([, ...row]) => row.join(' '));
+  assert.deepEqual(described.sort(), rows.map(([code, { integer }]) => `${code} ${integer}`).sort());
 });
 
-describe('PlantStoreError', () => {
-  it('is an Error with a name, a code, its status and, by default, the message from the table', () => {
-    for (const [code, { status, message }] of rows) {
-      const error = new PlantStoreError(code);
-      assert.ok(error instanceof Error);
-      assert.deepEqual([error.code, error.status, 'cause' in error], [code, status, false]);
-      assert.equal(String(error), `PlantStoreError: ${message}`);
-    }
-    const { message, cause } = new PlantStoreError('invalid_plant', 'name is required.', { cause: 'the input' });
-    assert.deepEqual([message, cause], ['name is required.', 'the input']);
-  });
+it('PlantStoreError has a name, a code, its status and, by default, the message from errorTable', () => {
+  for (const [code, { status, message }] of rows) {
+    const error = new PlantStoreError(code);
+    assert.ok(error instanceof Error);
+    assert.deepEqual([error.code, error.status, 'cause' in error], [code, status, false]);
+    assert.equal(String(error), `PlantStoreError: ${message}`);
+  }
+  const { message, cause } = new PlantStoreError('invalid_plant', 'name is required.', { cause: 'the input' });
+  assert.deepEqual([message, cause], ['name is required.', 'the input']);
+});
 
-  it('is recognized if another copy of the package created it', () => {
-    const foreign = Object.assign(new Error('The store is closed.'), { name: 'PlantStoreError', code: 'closed' });
-    assert.equal(asStorageError(foreign), foreign);
-    const wrong = [
-      { name: 'PlantStoreError', code: 'toString' },
-      { name: 'HttpError', code: 'closed' },
-    ];
-    for (const other of [undefined, null, 'closed', ...wrong]) assert.equal(isPlantStoreError(other), false);
-  });
+it('isPlantStoreError recognizes an error that another copy of the package created', () => {
+  const foreign = Object.assign(new Error('The store is closed.'), { name: 'PlantStoreError', code: 'closed' });
+  assert.equal(asStorageError(foreign), foreign);
+  const wrong = [
+    { name: 'PlantStoreError', code: 'toString' },
+    { name: 'HttpError', code: 'closed' },
+  ];
+  for (const other of [undefined, null, 'closed', ...wrong]) assert.equal(isPlantStoreError(other), false);
 });
