@@ -1,169 +1,175 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListRange, PlantStoreError, StorageAdapter } from '../../src/index.ts';
 import { maxInt64 } from '../../src/core/model/int64.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
+// The fuzz test in test/fuzz compares the outcomes of random operations with a reference implementation.
+
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
 
-// The fuzz test in test/fuzz compares the outcomes of random operations with a reference implementation.
-describe('PlantStore', () => {
-  it('accepts a user of 1 to 255 UTF-8 bytes, and rejects any other user', async () => {
-    const store = newStore();
-    const problem = { code: 'invalid_user', message: errorTable.invalid_user.message };
-    const unstorable = ['a\0b', '\uD800', 'a\uDC00b'];
-    const wrong: unknown[] = ['', ...unstorable, null, undefined, 7, {}, ['ada']];
-    for (const user of ['x'.repeat(255), 'é'.repeat(127), '\u2698'.repeat(85), '\u{1F33F}'.repeat(63), 'x']) {
-      assert.deepEqual(await store.listPlants(user), []);
-      const longest = `${user}${'x'.repeat(255 - Buffer.byteLength(user))}`;
-      assert.equal(await store.deletePlant(longest, 1), false);
-      wrong.push(`${longest}x`);
-    }
-    for (const user of wrong as string[]) {
-      await assert.rejects(store.createPlant(user, { id: 1, name: '' }), problem);
-      await assert.rejects(store.listPlants(user), problem);
-      await assert.rejects(store.listPageJson(user), problem);
-      await assert.rejects(store.deletePlant(user, 1), problem);
-    }
-  });
+it('PlantStore accepts a user of 1 to 255 UTF-8 bytes, and rejects any other user', async () => {
+  const store = newStore();
+  const wrong: unknown[] = ['', 'a\0b', '\uD800', 'a\uDC00b', null, undefined, 7, {}, ['ada']];
+  for (const user of ['x'.repeat(255), 'é'.repeat(127), '\u2698'.repeat(85), '\u{1F33F}'.repeat(63), 'x']) {
+    assert.deepEqual(await store.listPlants(user), []);
+    const longest = `${user}${'x'.repeat(255 - Buffer.byteLength(user))}`;
+    assert.equal(await store.deletePlant(longest, 1), false);
+    wrong.push(`${longest}x`);
+  }
+  for (const user of wrong as string[]) {
+    const rejected = { code: 'invalid_user' };
+    await assert.rejects(store.createPlant(user, { id: 1, name: '' }), rejected);
+    await assert.rejects(store.listPlants(user), rejected);
+    await assert.rejects(store.listPageJson(user), rejected);
+    await assert.rejects(store.deletePlant(user, 1), rejected);
+  }
+});
 
-  it('rejects a limit that is not an integer from 0 to 2147483647', async () => {
-    const store = newStore();
-    for (const limit of [-1, 1.5, NaN, 2_147_483_648, '1' as unknown as number]) {
-      await assert.rejects(store.listPlants('ada', { limit }), { code: 'invalid_limit' });
-      await assert.rejects(store.listPageJson('ada', { limit }), { code: 'invalid_limit' });
-    }
-  });
+it('PlantStore rejects a limit that is not an integer from 0 to 2147483647', async () => {
+  const store = newStore();
+  for (const limit of [-1, 1.5, NaN, 2_147_483_648, '1' as unknown as number]) {
+    await assert.rejects(store.listPlants('ada', { limit }), { code: 'invalid_limit' });
+    await assert.rejects(store.listPageJson('ada', { limit }), { code: 'invalid_limit' });
+  }
+});
 
-  it('rejects an id that is not an int64, and asks for a bigint', async () => {
-    const store = newStore();
-    for (const id of [maxInt64 + 1n, 1.5, 2 ** 53, '1' as unknown as number]) {
-      const message = id === 2 ** 53 ? /^id must be an integer .* needs a bigint/ : /^id must be an integer [^.]*\.$/;
-      await assert.rejects(store.createPlant('ada', { id, name: '' }), { code: 'invalid_plant', message });
-      await assert.rejects(store.deletePlant('ada', id), { code: 'invalid_id', message });
-      await assert.rejects(store.listPlants('ada', { after: id }), { code: 'invalid_after' });
-      await assert.rejects(store.listPageJson('ada', { after: id }), { code: 'invalid_after' });
-    }
-  });
+it('PlantStore rejects an id that is not an int64, and asks for a bigint', async () => {
+  const store = newStore();
+  for (const id of [maxInt64 + 1n, 1.5, 2 ** 53, '1' as unknown as number]) {
+    const message = id === 2 ** 53 ? /^id must be an integer .* needs a bigint/ : /^id must be an integer [^.]*\.$/;
+    await assert.rejects(store.createPlant('ada', { id, name: '' }), { code: 'invalid_plant', message });
+    await assert.rejects(store.deletePlant('ada', id), { code: 'invalid_id', message });
+    await assert.rejects(store.listPlants('ada', { after: id }), { code: 'invalid_after' });
+    await assert.rejects(store.listPageJson('ada', { after: id }), { code: 'invalid_after' });
+  }
+});
 
-  it('lists plants in pages of at most 1000, which the adapter can end early', async () => {
-    const storage = new MemoryStorage();
-    const list = storage.list.bind(storage);
-    storage.list = (user, { after, limit }) => {
+it('PlantStore lists plants in pages of at most 1000, which the adapter can end early', async () => {
+  class ShortPages extends MemoryStorage {
+    override async list(user: string, { after, limit }: ListRange) {
       assert.ok(limit <= 1000);
-      return list(user, { after, limit: Math.min(limit, 300) });
-    };
-    const store = newStore(storage);
-    await createPlants(store, 2500);
-    const ids: bigint[] = [];
-    for await (const { id } of store.iteratePlants('ada')) ids.push(id);
-    assert.deepEqual(
-      ids,
-      Array.from({ length: 2500 }, (_, n) => BigInt(n)),
-    );
-    assert.equal((await store.listPlants('ada', { limit: 2000 })).length, 2000);
-    assert.equal((await store.listPlants('ada', { limit: 1999, after: 499 })).at(-1)?.id, 2498n);
-  });
-
-  it('returns a page as JSON, with its last id and whether more plants follow', async () => {
-    const store = newStore();
-    await createPlants(store, 1001);
-    for (const [options, json, count, lastId, hasMore] of [
-      [{ limit: 2 }, '[{"name":"0"},{"name":"1"}]', 2, 1n, true],
-      [{ after: 999 }, '[{"name":"1000"}]', 1, 1000n, false],
-      [{ limit: 0 }, '[]', 0, undefined, false],
-    ] as const) {
-      assert.deepEqual(await store.listPageJson('ada', options), { json, count, lastId, hasMore });
+      return super.list(user, { after, limit: Math.min(limit, 300) });
     }
-    // Callers share the pages in the cache.
-    for (const limit of [0, 10]) assert.ok(Object.isFrozen(await store.listPageJson('ada', { limit })));
-    for (const limit of [undefined, 1000, 2_147_483_647]) {
-      const { count, lastId, hasMore } = await store.listPageJson('ada', { limit });
-      assert.deepEqual([count, lastId, hasMore], [1000, 999n, true]);
+  }
+  const store = newStore(new ShortPages());
+  await createPlants(store, 2500);
+  const ids: bigint[] = [];
+  for await (const { id } of store.iteratePlants('ada')) ids.push(id);
+  const expected = Array.from({ length: 2500 }, (_, n) => BigInt(n));
+  assert.deepEqual(ids, expected);
+  assert.equal((await store.listPlants('ada', { limit: 2000 })).length, 2000);
+  assert.equal((await store.listPlants('ada', { limit: 1999, after: 499 })).at(-1)?.id, 2498n);
+});
+
+it('listPageJson returns a page with its last id, and whether more plants follow', async () => {
+  const store = newStore();
+  await createPlants(store, 1001);
+  const first = { json: '[{"name":"0"},{"name":"1"}]', count: 2, lastId: 1n, hasMore: true };
+  assert.deepEqual(await store.listPageJson('ada', { limit: 2 }), first);
+  const last = { json: '[{"name":"1000"}]', count: 1, lastId: 1000n, hasMore: false };
+  assert.deepEqual(await store.listPageJson('ada', { after: 999 }), last);
+  const empty = { json: '[]', count: 0, lastId: undefined, hasMore: false };
+  assert.deepEqual(await store.listPageJson('ada', { limit: 0 }), empty);
+  for (const limit of [undefined, 1000, 2_147_483_647]) {
+    const { count, lastId, hasMore } = await store.listPageJson('ada', { limit });
+    assert.deepEqual([count, lastId, hasMore], [1000, 999n, true]);
+  }
+  // Callers share the pages in the cache.
+  for (const limit of [0, 10]) assert.ok(Object.isFrozen(await store.listPageJson('ada', { limit })));
+});
+
+it('a list is rejected with storage_unavailable if the adapter repeats a page or returns an invalid one', async () => {
+  const fern = { id: 1n, name: 'Fern' };
+  const memory = new MemoryStorage();
+  await createPlants(newStore(memory), 1000, 'Fern', 'bob');
+  const faults: ((user: string, range: ListRange) => unknown)[] = [
+    (user, { limit }) => memory.list(user, { after: undefined, limit }),
+    (user, { after, limit }) => memory.list(user, { after, limit: limit + 1 }),
+    async (user, range) => ({ plants: (await memory.list(user, range)).plants.reverse(), hasMore: false }),
+    ...[[fern], undefined, null, {}, { plants: [] }, { plants: [fern] }, { plants: {}, hasMore: false }].map(
+      (page) => async () => page,
+    ),
+    async () => ({ plants: [], hasMore: true }),
+    async () => ({ plants: [2n, 3n, 1n].map((id) => ({ ...fern, id })), hasMore: true }),
+  ];
+  for (const list of faults) {
+    const store = newStore(Object.assign(new MemoryStorage(), { list }));
+    const options = { limit: 500, after: 0 };
+    for (const listed of [store.listPlants('bob', options), store.listPageJson('bob', options)]) {
+      await assert.rejects(listed, (error: PlantStoreError) => {
+        assert.equal(error.code, 'storage_unavailable', String(list));
+        return error.cause instanceof TypeError;
+      });
     }
-  });
+  }
+});
 
-  it('rejects a list with storage_unavailable if the adapter repeats a page or returns an invalid one', async () => {
-    const fern = { id: 1n, name: 'Fern' };
-    const memory = new MemoryStorage();
-    await createPlants(newStore(memory), 1000, 'Fern', 'bob');
-    const faults: ((user: string, range: ListRange) => unknown)[] = [
-      (user, { limit }) => memory.list(user, { after: undefined, limit }),
-      (user, { after, limit }) => memory.list(user, { after, limit: limit + 1 }),
-      async (user, range) => ({ plants: (await memory.list(user, range)).plants.reverse(), hasMore: false }),
-      ...[[fern], undefined, null, {}, { plants: [] }, { plants: [fern] }, { plants: {}, hasMore: false }].map(
-        (page) => async () => page,
-      ),
-      async () => ({ plants: [], hasMore: true }),
-      async () => ({ plants: [2n, 3n, 1n].map((id) => ({ ...fern, id })), hasMore: true }),
-    ];
-    for (const [n, list] of faults.entries()) {
-      const store = newStore(Object.assign(new MemoryStorage(), { list }));
-      const options = { limit: 500, after: 0 };
-      for (const listed of [store.listPlants('bob', options), store.listPageJson('bob', options)]) {
-        await assert.rejects(listed, (error: PlantStoreError) => {
-          assert.equal(error.code, 'storage_unavailable', `fault ${n}`);
-          return error.cause instanceof TypeError;
-        });
-      }
-    }
-  });
+it('a write is rejected with storage_unavailable if the adapter does not return one outcome for each write', async () => {
+  for (const outcomes of [undefined, null, 'true', {}, [], [1], [true, true]]) {
+    const store = newStore(Object.assign(new MemoryStorage(), { commit: () => Promise.resolve(outcomes) }));
+    await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
+  }
+});
 
-  it('lets the event loop continue between two pages', async () => {
-    const store = newStore();
-    await createPlants(store, 3000);
-    const order: string[] = [];
-    setImmediate(() => order.push('another callback'));
-    await store.listPlants('ada').then(() => order.push('the list'));
-    assert.deepEqual(order, ['another callback', 'the list']);
-  });
+it('listPlants lets the event loop continue between two pages', async () => {
+  const store = newStore();
+  await createPlants(store, 3000);
+  const order: string[] = [];
+  setImmediate(() => order.push('another callback'));
+  await store.listPlants('ada').then(() => order.push('the list'));
+  assert.deepEqual(order, ['another callback', 'the list']);
+});
 
-  it('finishes accepted writes when it is closed, rejects later calls, and closes the storage', async () => {
-    const storage = new MemoryStorage();
-    const store = newStore(storage);
-    await store.listPageJson('ada');
-    const taken = store.createPlant('ada', { id: 1, name: '' });
-    const closed = store[Symbol.asyncDispose]();
-    await assert.rejects(store.createPlant('ada', { id: 2, name: '' }), { code: 'closed' });
-    assert.equal((await taken).id, 1n);
-    await closed;
-    for (const limit of [undefined, 0, 1]) {
-      await assert.rejects(store.listPlants('ada', { limit }), { code: 'closed' });
-      await assert.rejects(store.listPageJson('ada', { limit }), { code: 'closed' });
-    }
-    await assert.rejects(store.deletePlant('ada', 1), { code: 'closed' });
-    await assert.rejects(storage.commit([]), { code: 'closed' });
-    await store.close();
-  });
+it('PlantStore finishes accepted writes when it is closed, rejects later calls, and closes the storage', async () => {
+  const storage = new MemoryStorage();
+  const store = newStore(storage);
+  await store.listPageJson('ada');
+  const taken = store.createPlant('ada', { id: 1, name: '' });
+  const closed = store[Symbol.asyncDispose]();
+  await assert.rejects(store.createPlant('ada', { id: 2, name: '' }), { code: 'closed' });
+  assert.equal((await taken).id, 1n);
+  await closed;
+  for (const limit of [undefined, 0, 1]) {
+    await assert.rejects(store.listPlants('ada', { limit }), { code: 'closed' });
+    await assert.rejects(store.listPageJson('ada', { limit }), { code: 'closed' });
+  }
+  await assert.rejects(store.deletePlant('ada', 1), { code: 'closed' });
+  await assert.rejects(storage.commit([]), { code: 'closed' });
+  await store.close();
+});
 
-  it('reports a storage failure as storage_unavailable, with the original error only as the cause', async () => {
-    const cause = new Error('disk on fire at /secret');
-    const storage = new HookedStorage();
-    storage.beforeList = storage.beforeCommit = () => {
-      throw cause;
-    };
-    const store = newStore(storage);
-    const expected = { code: 'storage_unavailable', cause, message: errorTable.storage_unavailable.message };
-    await assert.rejects(store.createPlant('ada', { id: 1, name: '' }), expected);
-    await assert.rejects(store.listPlants('ada'), expected);
-    await assert.rejects(store.listPageJson('ada'), expected);
-  });
+it('PlantStore reports a storage failure as storage_unavailable, with the original error only as the cause', async () => {
+  const cause = new Error('disk on fire at /secret');
+  const storage = new HookedStorage();
+  storage.beforeList = storage.beforeCommit = () => {
+    throw cause;
+  };
+  const store = newStore(storage);
+  const expected = { code: 'storage_unavailable', cause, message: errorTable.storage_unavailable.message };
+  await assert.rejects(store.createPlant('ada', { id: 1, name: '' }), expected);
+  await assert.rejects(store.listPlants('ada'), expected);
+  await assert.rejects(store.listPageJson('ada'), expected);
+});
 
-  it('lists a plant whose commit failed but took effect, even after the page was cached', async () => {
-    const storage = new HookedStorage();
-    const store = newStore(storage);
-    assert.equal((await store.listPageJson('ada')).count, 0);
-    storage.afterCommit = () => Promise.reject(new Error('the response was lost'));
-    await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
-    assert.equal((await store.listPageJson('ada')).count, 1);
-  });
+it('a list contains a plant whose commit failed but took effect, even after the page was cached', async () => {
+  const storage = new HookedStorage();
+  const store = newStore(storage);
+  assert.equal((await store.listPageJson('ada')).count, 0);
+  storage.afterCommit = () => Promise.reject(new Error('the response was lost'));
+  await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
+  assert.equal((await store.listPageJson('ada')).count, 1);
+});
 
-  it('rejects with storage_unavailable if the adapter does not return one outcome for each write', async () => {
-    for (const outcomes of [undefined, null, 'true', {}, [], [1], [true, true]]) {
-      const store = newStore(Object.assign(new MemoryStorage(), { commit: () => Promise.resolve(outcomes) }));
-      await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
-    }
-  });
+it('PlantStore works while the global timers are mocked', async (t) => {
+  t.mock.timers.enable();
+  const store = newStore();
+  await createPlants(store, 1001);
+  await Promise.all([1, 2].map((id) => store.deletePlant('ada', id)));
+  assert.equal((await store.listPlants('ada')).length, 999);
+  const pages = await Promise.all([1, 2].map((limit) => store.listPageJson('ada', { limit })));
+  assert.equal(pages.length, 2);
+  await store.close();
 });
