@@ -1,42 +1,40 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import { errorText } from '../../src/application/error-text.ts';
 
-describe('errorText', () => {
-  it('contains the stacks and codes of an error and its causes, but no other properties', () => {
-    const codes = { code: 'ERR_SQLITE_ERROR', errcode: 1299 };
-    const cause = Object.assign(new Error('row'), codes, { detail: 'Failing row contains (secret)' });
-    const text = errorText(new Error('outer', { cause }));
-    assert.match(text, /^Error: outer\n +at .*\nCaused by Error: row \(code ERR_SQLITE_ERROR, errcode 1299\)\n +at /s);
-    assert.doesNotMatch(text, /secret/);
-  });
+it('errorText contains the stacks and codes of an error and its causes, but no other properties', () => {
+  const codes = { code: 'ERR_SQLITE_ERROR', errcode: 1299 };
+  const cause = Object.assign(new Error('row'), codes, { detail: 'Failing row contains (secret)' });
+  const text = errorText(new Error('outer', { cause }));
+  assert.match(text, /^Error: outer\n +at .*\nCaused by Error: row \(code ERR_SQLITE_ERROR, errcode 1299\)\n +at /s);
+  assert.doesNotMatch(text, /secret/);
+});
 
-  it('describes an Error from another VM context, and a value that is not an Error', () => {
-    assert.match(errorText(runInNewContext(`new Error('down')`)), /^Error: down\n/);
-    assert.deepEqual(['down', 7, undefined, null].map(errorText), ['down', '7', 'undefined', 'null']);
-    assert.equal(errorText({ token: 'secret' }), 'an object that is not an Error');
-  });
+it('errorText describes an Error from another VM context, and a value that is not an Error', () => {
+  assert.match(errorText(runInNewContext(`new Error('down')`)), /^Error: down\n/);
+  assert.deepEqual(['down', 7, undefined, null].map(errorText), ['down', '7', 'undefined', 'null']);
+  assert.equal(errorText({ token: 'secret' }), 'an object that is not an Error');
+});
 
-  it('never throws', () => {
-    const throwing = (): never => {
-      throw new Error('no');
-    };
-    const unusual = [
-      Object.assign(new Error('a'), { stack: null }),
-      Object.assign(new Error('b'), { stack: 7 }),
-      Object.assign(new Error('c'), { message: Object.create(null) as string }),
-      Object.defineProperty(new Error('d'), 'cause', { get: throwing }),
-      Object.assign(() => undefined, { toString: throwing }),
-      new Proxy(new Error('e'), { get: throwing, getPrototypeOf: throwing }),
-    ];
-    assert.deepEqual(unusual.slice(0, 2).map(errorText), ['Error: a', 'Error: b']);
-    for (const error of unusual.slice(2)) assert.match(errorText(error), /an error that cannot be shown$/);
-  });
+it('errorText never throws', () => {
+  const throwing = (): never => {
+    throw new Error('no');
+  };
+  const unusual = [
+    Object.assign(new Error('a'), { stack: null }),
+    Object.assign(new Error('b'), { stack: 7 }),
+    Object.assign(new Error('c'), { message: Object.create(null) as string }),
+    Object.defineProperty(new Error('d'), 'cause', { get: throwing }),
+    Object.assign(() => undefined, { toString: throwing }),
+    new Proxy(new Error('e'), { get: throwing, getPrototypeOf: throwing }),
+  ];
+  assert.deepEqual(unusual.slice(0, 2).map(errorText), ['Error: a', 'Error: b']);
+  for (const error of unusual.slice(2)) assert.match(errorText(error), /an error that cannot be shown$/);
+});
 
-  it('returns a finite text for an error that is its own cause', () => {
-    const error = new Error('again');
-    error.cause = error;
-    assert.equal(errorText(error).split('Caused by').length, 6);
-  });
+it('errorText returns a finite text for an error that is its own cause', () => {
+  const error = new Error('again');
+  error.cause = error;
+  assert.equal(errorText(error).split('Caused by').length, 6);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { createFetchHandler } from '../../src/fetch.ts';
 import { createPlantServer, createRequestListener } from '../../src/http.ts';
 import { createTokenFileAuthenticator } from '../../src/tokens.ts';
@@ -9,91 +9,103 @@ import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../src/testing.ts';
 
-const store = new PlantStore({ storage: new MemoryStorage() });
-const pool = { query: () => Promise.resolve({ rows: [], rowCount: 0 }) };
+/** A class or function with an options object. */
+interface Owner {
+  readonly create: (options: never) => unknown;
+  readonly required: object;
+  /** Values that are invalid, by the name of the option. */
+  readonly invalid: Readonly<Record<string, readonly unknown[]>>;
+}
 
-/** Classes and functions that accept an options object. */
-const owners: Readonly<Record<string, (options: never) => unknown>> = {
-  PlantStore: (options) => new PlantStore(options),
-  SqliteStorage: (options) => new SqliteStorage('never-created.db', options),
-  PostgresStorage: (options) => new PostgresStorage(options),
-  createTokenFileAuthenticator: (options) => createTokenFileAuthenticator('never-read.json', options),
-  createFetchHandler: (options) => createFetchHandler(store, options),
-  createPlantServer: (options) => createPlantServer(store, options),
-  createRequestListener: (options) => createRequestListener(store, options),
-  testStorageAdapter: (options) => {
-    testStorageAdapter('adapter', options);
+const storage = new MemoryStorage();
+const store = new PlantStore({ storage });
+const authenticate = (): null => null;
+
+const owners: Readonly<Record<string, Owner>> = {
+  PlantStore: {
+    create: (options) => new PlantStore(options),
+    required: { storage },
+    invalid: {
+      storage: [undefined, {}, Object.assign(new MemoryStorage(), { scan: undefined })],
+      maxPendingWrites: [0, '1'],
+      maxCacheBytes: [-1, 1.5],
+    },
+  },
+  SqliteStorage: {
+    create: (options) => new SqliteStorage('never-created.db', options),
+    required: {},
+    invalid: { busyTimeoutMs: [-1, 2_147_483_648], commitThread: [null] },
+  },
+  PostgresStorage: {
+    create: (options) => new PostgresStorage(options),
+    required: { pool: { query: () => Promise.resolve({ rows: [], rowCount: 0 }) } },
+    invalid: { pool: [{}], table: ['', 7, 'a\0b', 'é'.repeat(32)], schema: [''], createTable: ['no'] },
+  },
+  createTokenFileAuthenticator: {
+    create: (options) => createTokenFileAuthenticator('never-read.json', options),
+    required: {},
+    invalid: { onWarning: ['console.error'] },
+  },
+  createFetchHandler: {
+    create: (options) => createFetchHandler(store, options),
+    required: { authenticate },
+    invalid: { onError: ['x'] },
+  },
+  createPlantServer: {
+    create: (options) => createPlantServer(store, options),
+    required: { authenticate },
+    invalid: { authenticate: [undefined] },
+  },
+  createRequestListener: {
+    create: (options) => createRequestListener(store, options),
+    required: { authenticate },
+    invalid: {
+      maxBodyBytes: [0],
+      maxInFlight: [0],
+      trustedProxies: [-1],
+      basePath: ['garden', '/garden/', '/', '//garden', '/a b', '/%7', null],
+    },
+  },
+  testStorageAdapter: {
+    create: (options) => {
+      testStorageAdapter('adapter', options);
+    },
+    required: { createLocation: () => assert.fail(), shared: false },
+    invalid: { createLocation: ['a folder'], shared: [undefined], makeWriteFail: [true], timeoutMs: [0] },
   },
 };
 
-const storage = new MemoryStorage();
-const authenticate = (): null => null;
-const adapter = { createLocation: () => assert.fail(), shared: false };
-const withoutScan = Object.assign(new MemoryStorage(), { scan: undefined });
-type WrongOptions = [owner: string, options: object, message: string | RegExp];
-const wrongOptions: WrongOptions[] = [
-  ['PlantStore', { storage: withoutScan }, 'storage must be a storage adapter: it has no scan'],
-  ['PlantStore', { storage, maxPendingWrites: 0 }, 'maxPendingWrites must be an integer of 1 or more'],
-  ['PlantStore', { storage, maxCacheBytes: 1.5 }, 'maxCacheBytes must be an integer of 0 or more'],
-  ['SqliteStorage', { busyTimeoutMs: -1 }, 'busyTimeoutMs must be an integer from 0 to 2147483647'],
-  ['SqliteStorage', { commitThread: null }, 'commitThread must be true or false'],
-  ['PostgresStorage', { pool: {} }, /^pool must be/],
-  ...['', 7, 'a\0b', 'é'.repeat(32)].map((table): WrongOptions => [
-    'PostgresStorage',
-    { pool, table },
-    /^table must be/,
-  ]),
-  ['PostgresStorage', { pool, schema: '' }, /^schema must be/],
-  ['PostgresStorage', { pool, createTable: 'no' }, /^createTable must be/],
-  ['createTokenFileAuthenticator', { onWarning: 'console.error' }, 'onWarning must be a function'],
-  ['createPlantServer', { authenticate: undefined }, 'authenticate must be a function'],
-  ['createFetchHandler', { authenticate, onError: 'x' }, 'onError must be a function'],
-  ['createRequestListener', { authenticate, maxBodyBytes: 0 }, 'maxBodyBytes must be an integer of 1 or more'],
-  ['createRequestListener', { authenticate, maxInFlight: 0 }, 'maxInFlight must be an integer of 1 or more'],
-  ['createRequestListener', { authenticate, trustedProxies: -1 }, 'trustedProxies must be an integer of 0 or more'],
-  ...['garden', '/garden/', '/', '//garden', '/a b', '/%7', null].map((basePath): WrongOptions => [
-    'createRequestListener',
-    { authenticate, basePath },
-    /^basePath must be a path/,
-  ]),
-  ['testStorageAdapter', { ...adapter, createLocation: 'a folder' }, 'createLocation must be a function'],
-  ['testStorageAdapter', { ...adapter, shared: undefined }, 'shared must be true or false'],
-  ['testStorageAdapter', { ...adapter, makeWriteFail: true }, 'makeWriteFail must be a function'],
-  ['testStorageAdapter', { ...adapter, timeoutMs: 0 }, 'timeoutMs must be an integer from 1 to 2147483647'],
-];
+for (const [owner, { create, required, invalid }] of Object.entries(owners)) {
+  it(`${owner} throws a TypeError for unknown options, and for options that are not an object`, () => {
+    for (const name of ['maxBodySize', 'toString', '__proto_']) {
+      const expected = { name: 'TypeError', message: new RegExp(`has no option ${name}\\. Its options are \\w+`) };
+      assert.throws(() => create({ [name]: 1 } as never), expected);
+    }
+    for (const options of [null, 5, 'memory', ...(Object.keys(required).length > 0 ? [undefined] : [])]) {
+      assert.throws(() => create(options as never), { name: 'TypeError', message: /^The options of/ });
+    }
+  });
 
-describe('options', () => {
-  for (const [owner, take] of Object.entries(owners)) {
-    it(`of ${owner} are rejected with a TypeError if one is unknown or if they are not an object`, () => {
-      for (const name of ['maxBodySize', 'toString', '__proto_']) {
-        const message = new RegExp(`^[\\w ]+ has no option ${name}\\. Its options are \\w+(?:, \\w+)*$`);
-        assert.throws(() => take({ [name]: 1 } as never), { name: 'TypeError', message });
+  it(`${owner} throws a TypeError that names an option with an invalid value`, () => {
+    for (const [name, values] of Object.entries(invalid)) {
+      for (const value of values) {
+        const expected = { name: 'TypeError', message: new RegExp(`^${name} must be `) };
+        assert.throws(() => create({ ...required, [name]: value } as never), expected);
       }
-      const required = owner === 'SqliteStorage' || owner === 'createTokenFileAuthenticator' ? [] : [undefined];
-      for (const options of [...required, null, 5, 'memory']) {
-        const expected = { name: 'TypeError', message: /^The options of [\w ]+ must be an object$/ };
-        assert.throws(() => take(options as never), expected);
-      }
-    });
+    }
+  });
+}
+
+it('a service throws a TypeError if the store is not a PlantStore', () => {
+  for (const create of [createFetchHandler, createPlantServer, createRequestListener]) {
+    const expected = { name: 'TypeError', message: /^store must be a PlantStore/ };
+    assert.throws(() => create(storage as never, { authenticate }), expected);
   }
+});
 
-  it('with an invalid value are rejected with a TypeError that names the option and its range', () => {
-    for (const [owner, options, message] of wrongOptions) {
-      assert.throws(() => owners[owner]?.(options as never), { name: 'TypeError', message });
-    }
-  });
-
-  it('of a service are rejected if the store is not a PlantStore', () => {
-    for (const create of [createFetchHandler, createPlantServer, createRequestListener]) {
-      const expected = { name: 'TypeError', message: /^store must be a PlantStore/ };
-      assert.throws(() => create(storage as never, { authenticate }), expected);
-    }
-  });
-
-  it('of a list request are rejected with a TypeError that names the option if one is unknown', async () => {
-    const options = { offset: 5 } as ListOptions;
-    const message = 'a list request has no option offset. Its options are after, limit';
-    await assert.rejects(store.listPlants('ada', options), { name: 'TypeError', message });
-    await assert.rejects(store.listPageJson('ada', options), { name: 'TypeError', message });
-  });
+it('a list request with an unknown option is rejected with a TypeError that names the option', async () => {
+  const expected = { name: 'TypeError', message: /has no option offset\. Its options are after, limit/ };
+  const options = { offset: 5 } as ListOptions;
+  await assert.rejects(store.listPlants('ada', options), expected);
+  await assert.rejects(store.listPageJson('ada', options), expected);
 });
