@@ -8,7 +8,6 @@ type CommandLine<F extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: F; allowPositionals: true }>
 >;
 
-/** Accepts at most `maxPositionals` positional arguments. Throws a UsageError if an argument is invalid. */
 export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
   args: string[],
   options: F,
@@ -35,7 +34,7 @@ export function shown(value: string, before = ''): string {
   return /^[\w.:,-]{0,20}$/.test(value) ? `${before} '${value}'` : '';
 }
 
-/** Returns the result of `parse`. Turns its error into a UsageError that names `source`, the flag or variable. */
+/** Turns an error of `parse` into a UsageError that names `source`, the flag or variable. */
 export function asUsageError<T>(source: string, parse: () => T): T {
   try {
     return parse();

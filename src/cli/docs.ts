@@ -43,11 +43,8 @@ const securityHeaders = {
 };
 
 /**
- * Returns a function that adds the documentation page to a listener. The page is Swagger UI at `/docs`, with or without
- * the prefix `basePath`. It loads the service's own `/openapi.json`.
- *
- * @throws {UsageError} if the swagger-ui-dist package, an optional peer dependency, is not installed. `source` is the
- *   flag or the environment variable that enables the page.
+ * Returns a function that adds a page to a listener: Swagger UI at `/docs`, with or without the prefix `basePath`.
+ * `source` is the flag or the environment variable that enables the page.
  */
 export function createDocs(source: string, basePath: string): (listener: ServiceListener) => RequestListener {
   const manifest = loadOptional('swagger-ui-dist', source, (require) =>

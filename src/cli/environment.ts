@@ -30,13 +30,10 @@ export interface Setting {
   readonly source: string;
 }
 
-/**
- * Returns a setting: the value of the flag, its environment variable, the hosting platform's variable, or the default.
- *
- * @throws {UsageError} if the flag is empty, because an empty value probably means that a shell variable is not set.
- */
+/** Returns the value of the flag, its environment variable, the hosting platform's variable, or the default. */
 export function setting(name: SettingName, value: string | undefined): Setting {
   const source = `--${name}`;
+  // An empty value probably means that a shell variable is not set.
   if (value === '') throw new UsageError(`${source} must not be empty.`);
   if (value !== undefined) return { text: value, source };
   const { fallback, platform = '' }: { fallback: string; platform?: string } = settings[name];
@@ -52,14 +49,12 @@ export function parseInteger({ text, source }: Setting, max: number): number {
   throw new UsageError(`${source} must be 0 to ${max}${shown(text, ', not')}.`);
 }
 
-/** Returns the text of a setting, which must be one of these words. */
 export function parseWord<Word extends string>({ text, source }: Setting, words: readonly Word[]): Word {
   const word = words.find((known) => known === text);
   if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}${shown(text, ', not')}.`);
   return word;
 }
 
-/** Returns the name of the environment variable that sets the default of a flag, such as `base-path`. */
 export function variableOf(name: string): string {
   return prefix + name.toUpperCase().replaceAll('-', '_');
 }

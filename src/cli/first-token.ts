@@ -8,8 +8,6 @@ import { shellQuoted } from './output/shell-quoted.ts';
 /**
  * Returns the path of the new file for the first token of a server. The token is not printed, because the output of a
  * server is often saved in a log.
- *
- * @throws {Error} if the file exists, or if it or the tokens file cannot be created in the folder.
  */
 export function planFirstToken(tokens: string): string {
   requireFolderOf(tokens, 'tokens file');
@@ -22,7 +20,15 @@ export function planFirstToken(tokens: string): string {
 /** Creates a token for the user `me`, and writes it to a new file. */
 export async function createFirstToken(tokens: string, file: string): Promise<void> {
   await issueToken(tokens, { user: 'me' }, (token) => {
-    writeNewFile(file, `${token}\n`);
+    const descriptor = openSync(file, 'wx', 0o600);
+    try {
+      writeFileSync(descriptor, `${token}\n`, { flush: true });
+    } catch (error) {
+      rmSync(file);
+      throw error;
+    } finally {
+      closeSync(descriptor);
+    }
   });
 }
 
@@ -34,16 +40,4 @@ Move the token to a safe place, and remove that file. To list your plants, run:
 
   curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${shellQuoted(`${url}/plants`)}
 `;
-}
-
-function writeNewFile(path: string, text: string): void {
-  const file = openSync(path, 'wx', 0o600);
-  try {
-    writeFileSync(file, text, { flush: true });
-  } catch (error) {
-    rmSync(path);
-    throw error;
-  } finally {
-    closeSync(file);
-  }
 }

@@ -33,7 +33,6 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<numbe
   }
 }
 
-/** Returns the exit code of an interrupted command: 128 plus the number of the signal, as in shells. */
 export function exitCodeOf({ reason }: AbortSignal): number {
   return 128 + constants.signals[reason as NodeJS.Signals];
 }

@@ -2,21 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 
-/** Where a server listens. `flags` names the flags that set the address. */
 export interface Address {
   readonly host: string;
   readonly port: number;
+  /** The names of the flags that set the address. */
   readonly flags: string;
 }
 
-/** Rejects if no server can listen on the address. */
 export async function requireFree(address: Address): Promise<void> {
   const probe = createServer((socket) => socket.destroy());
   await listen(probe, address);
   await new Promise((resolve) => probe.close(resolve));
 }
 
-/** Starts a server and resolves with its URL. */
 export async function listen(server: Server, { host, port, flags }: Address): Promise<string> {
   server.listen(port, host);
   try {

@@ -3,7 +3,6 @@ import type { Server } from 'node:http';
 import type { RequestMessage } from '../http/request-message.ts';
 import type { Log } from './output/log.ts';
 
-/** Logs the requests of the process, and the events of its public server. */
 export function logEvents(server: Server, log: Log): void {
   // Without a subscriber, the service does not spend time on tracing.
   if (log.hasInfo) {

@@ -5,11 +5,7 @@ const require = createRequire(import.meta.url);
 
 export const version: string = (require('../../package.json') as { version: string }).version;
 
-/**
- * Returns the result of `load`, which loads an optional package.
- *
- * @throws {UsageError} if the package is not installed. `source` is the flag or the variable that requires the package.
- */
+/** Loads an optional package. `source` is the flag or the environment variable that requires the package. */
 export function loadOptional<T>(name: string, source: string, load: (require: NodeJS.Require) => T): T {
   try {
     return load(require);

@@ -29,7 +29,6 @@ const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
  */
 const checkConnection = "SET client_connection_check_interval = '1s'";
 
-/** A parsed connection string. */
 export interface PostgresLocation {
   readonly kind: 'postgres';
   /** The host and the database, without secrets. */
@@ -43,13 +42,9 @@ export interface PostgresLocation {
   readonly table: string | undefined;
 }
 
-/**
- * Parses a connection string. `pg` interprets all parameters except `max`, `schema` and `table`.
- *
- * @throws {UsageError} if the string contains an `@` that is not directly before the host. `pg` could use a part of the
- *   password as the host, and error messages would contain it.
- */
+/** `pg` interprets all parameters except `max`, `schema` and `table`. */
 export function parseConnectionString({ text, source }: Setting): PostgresLocation {
+  // With another `@`, `pg` could use a part of the password as the host, and error messages would contain it.
   if (!/^\w+:\/\/([^@/?#]*@)?[^@]*$/.test(text)) {
     const characters = "'@' as %40, '/' as %2F, '?' as %3F, '#' as %23 and '%' as %25";
     throw new UsageError(`${source} must contain only the '@' before the host: in a password, write ${characters}.`);
@@ -67,12 +62,7 @@ export function parseConnectionString({ text, source }: Setting): PostgresLocati
   return { kind: 'postgres', place, source, connectionString, max, schema, table };
 }
 
-/**
- * Opens a storage adapter with its own connection pool. Does not connect to the database before the first operation.
- *
- * @throws {UsageError} if `pg` is not installed or rejects the connection string, or if `schema` or `table` is
- *   invalid.
- */
+/** Does not connect to the database before the first operation. */
 export function openPostgres(location: PostgresLocation, createTable: boolean): StorageAdapter {
   const { source, connectionString, max, schema, table } = location;
   const { Client, Pool } = loadOptional('pg', source, (require) => require('pg') as PgModule);

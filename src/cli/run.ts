@@ -12,7 +12,6 @@ import { version } from './package.ts';
 
 interface Command {
   readonly help: string;
-  /** Runs the command with the arguments that follow its name. Resolves with the exit code. */
   readonly run: (args: string[]) => Promise<number>;
 }
 
@@ -41,10 +40,8 @@ default of its option.
 `;
 
 /**
- * Runs a command of `plant-store`. Prints errors to standard error.
- *
- * @returns the exit code: 0 on success, 1 after a failure, 2 after a {@link UsageError}, and 128 plus the number of the
- *   signal if a command other than `serve` was interrupted.
+ * Resolves with the exit code: 0 on success, 1 after a failure, 2 after a {@link UsageError}, and 128 plus the number of
+ * the signal if a command other than `serve` was interrupted.
  */
 export async function run(args: string[]): Promise<number> {
   // Without these listeners, a closed output pipe would end the process.

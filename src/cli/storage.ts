@@ -26,21 +26,12 @@ const forms = {
   memory: 'memory',
 } as const satisfies Record<Kind, string>;
 
-/**
- * Parses a storage setting of one of these kinds.
- *
- * @throws {UsageError} if the setting is invalid. The message does not contain it, because it may include a password.
- */
+/** Error messages do not contain the setting, because it may include a password. */
 export function parseStorage<K extends Kind>(setting: Setting, kinds: readonly K[]): Located<K> {
   const location = parse(setting);
   if (location !== undefined && kinds.some((kind) => kind === location.kind)) return location as Located<K>;
-  const advice = location === undefined ? adviceOn(setting.text) : '';
+  const advice = /^[\w./-]+\.\w+$/.test(setting.text) ? `: write sqlite:${setting.text}` : '';
   throw new UsageError(`${setting.source} must be ${kinds.map((kind) => forms[kind]).join(' or ')}${advice}.`);
-}
-
-function adviceOn(text: string): string {
-  if (/^[\w./-]+\.\w+$/.test(text)) return `: write sqlite:${text}`;
-  return /^sqlite:[^?]*\?/.test(text) ? ", and a name of a file must not contain '?'" : '';
 }
 
 function parse(setting: Setting): StorageLocation | undefined {

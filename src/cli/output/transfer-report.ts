@@ -4,7 +4,6 @@ import { printable } from './printable.ts';
 
 const maxShownLines = 10;
 
-/** Reports a transfer of plants on standard error: the conflicts, the bad lines and a summary. */
 export class TransferReport implements CopyPlantsOptions {
   #badLines = 0;
 
@@ -19,7 +18,7 @@ export class TransferReport implements CopyPlantsOptions {
     if (this.#badLines === maxShownLines) process.stderr.write('Further bad lines are only counted.\n');
   }
 
-  /** Writes the summary. Returns the exit code, which is 0 if all plants were added or already existed. */
+  /** Returns the exit code. */
   finish(verb: string, { added, existing, conflicts }: CopyCounts, signal: AbortSignal): number {
     const counts = [`${verb} ${counted(added, 'plant')}`, `${counted(existing, 'plant')} already existed`];
     counts.push(counted(conflicts, 'conflict'));

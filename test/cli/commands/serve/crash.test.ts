@@ -8,7 +8,7 @@ import { runCrashRounds } from '../../../crash/rounds.ts';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '3' },
     storage: { type: 'string', multiple: true, default: ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true'] },
   },
 });
