@@ -1,6 +1,6 @@
 // A custom storage adapter. The file own-adapter.test.ts tests it.
 import { PlantStoreError } from 'plant-store';
-import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from 'plant-store';
+import type { ListRange, OwnedPlant, Plant, PlantPage, StorageAdapter, Write } from 'plant-store';
 
 /** Stores plants in a Map. A commit changes a copy of the Map, so that no batch is applied only in part. */
 export class MapStorage implements StorageAdapter {
@@ -31,15 +31,17 @@ export class MapStorage implements StorageAdapter {
       .filter((owned) => owned.user === user && (after === undefined || owned.plant.id > after))
       .map(({ plant }) => ({ ...plant }))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
-    // A page must end at about 256 KiB, but contain at least one plant.
-    let size = 0;
-    const end = found.slice(0, limit).findIndex(({ name, tag = '' }) => (size += name.length + tag.length) > 250_000);
-    const plants = found.slice(0, end === -1 ? limit : Math.max(1, end));
+    const plants = found.slice(0, Math.min(limit, countInPage(found)));
     return { plants, hasMore: plants.length < found.length };
   }
 
   async *scan(): AsyncIterable<OwnedPlant[]> {
-    for (const owned of [...this.#open().values()]) yield [structuredClone(owned)];
+    let rest = [...this.#open().values()];
+    while (rest.length > 0) {
+      const page = rest.slice(0, countInPage(rest.map(({ plant }) => plant)));
+      yield structuredClone(page);
+      rest = rest.slice(page.length);
+    }
   }
 
   async close(): Promise<void> {
@@ -50,4 +52,11 @@ export class MapStorage implements StorageAdapter {
     if (this.#plants === undefined) throw new PlantStoreError('closed');
     return this.#plants;
   }
+}
+
+/** Returns how many plants fit in a page, which must end at 1000 plants or about 256 KiB, but contain one plant. */
+function countInPage(plants: readonly Plant[]): number {
+  let size = 0;
+  const full = plants.slice(0, 1000).findIndex(({ name, tag = '' }) => (size += name.length + tag.length) > 250_000);
+  return full === -1 ? Math.min(plants.length, 1000) : Math.max(1, full);
 }
