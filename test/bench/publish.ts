@@ -7,7 +7,7 @@ import { root } from '../support/sources.ts';
 import { bareName, maxDeviation } from './rounds.ts';
 import type { Figures } from './rounds.ts';
 import { fastifyName, fastifyPgName, memoryName, ownName, postgresName, slow, threadName } from './servers.ts';
-import { rowName } from './workloads.ts';
+import { restartName, rowName } from './workloads.ts';
 
 /** A row: the medians of the servers that were measured in the same rounds. */
 export interface RowResult {
@@ -107,6 +107,10 @@ export function passagesOf(results: Results): Record<string, string> {
       'the same in memory': (name) => cpuVsBare(rowName(name, 64), memoryName),
       'Requests/s vs. Fastify': (name) => rateVsFastify(rowName(name, 64)),
       'the same with one connection': (name) => rateVsFastify(rowName(name, 1)),
+    }),
+    restart: tableOf('Server', named(ownName, fastifyName), {
+      'creates/s': (server) => grouped(figure(rowName(restartName, 1), server, 'requestsPerSecond')),
+      'CPU time, µs': (server) => grouped(figure(rowName(restartName, 1), server, 'cpuMicros')),
     }),
     postgres: tableOf('Workload', described, {
       Server: (name) => cpuVsFastifyPg(rowName(name, 64), 'cpuMicros'),

@@ -34,12 +34,13 @@ const besideConnections = 16;
 /** Returns a candidate as a participant in a row. */
 async function prepare(candidate: Candidate, workload: Workload, connections: number): Promise<Participant> {
   const { name } = candidate;
-  const server = running.get(candidate) ?? (await startCandidate(candidate, cluster, cleanUp));
-  running.set(candidate, server);
-  const { port } = server;
-  const next = await workload.prepare({ name, port });
-  const beside = await workload.beside?.({ name, port });
+  let server = running.get(candidate) ?? (await startCandidate(candidate, cluster, cleanUp));
+  const next = await workload.prepare({ name, port: server.port });
+  const beside = await workload.beside?.({ name, port: server.port });
   const measure = async (): Promise<Figures | undefined> => {
+    if (workload.afterRestart === true && server.restart !== undefined) server = await server.restart();
+    running.set(candidate, server);
+    const { port } = server;
     const before = await server.usage();
     const databaseBefore = await cluster.cpuMicros();
     const [load, other] = await Promise.all([

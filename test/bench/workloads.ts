@@ -18,6 +18,8 @@ export interface Workload {
   /** The names of the candidates that can run the workload. */
   readonly candidates: RegExp;
   readonly prepare: Prepare;
+  /** Whether servers with SQLite are restarted before each round. */
+  readonly afterRestart?: boolean;
   /** A second workload that runs at the same time on 16 more connections. Only its figures count. */
   readonly beside?: Prepare;
 }
@@ -27,6 +29,8 @@ const fern = { name: 'Fern', tag: 'indoor' };
 const nextCreate: Next = () => createExchange(creatingUser, randomId(), fern);
 const nextList20 = (target: Target): Promise<Next> => prepareList(target, 'ada', 20);
 
+export const restartName = 'create after a restart';
+const onFile = /^(?!.*slow disk).*(node:http|sqlite)/i;
 const all = /^(?!.*slow disk)/;
 const allButMemory = /^(?!.*(memory|slow disk))/;
 
@@ -40,6 +44,9 @@ export const workloads: readonly Workload[] = [
   { name: 'list 20 anywhere', prepare: () => listAnywhere, candidates: allButMemory },
   { name: '80 % list 20, 20 % create', candidates: all, prepare: prepareMixed },
   { name: 'slow disk', connections: [8], prepare: () => nextCreate, beside: nextList20, candidates: /slow disk/ },
+  // SQLite writes the size of the write-ahead log with each fsync while the log grows. This workload is the last one,
+  // because other workloads need a log that has its size.
+  { name: restartName, connections: [1], candidates: onFile, prepare: () => nextCreate, afterRestart: true },
 ];
 
 export function rowName(workload: string, connections: number): string {
