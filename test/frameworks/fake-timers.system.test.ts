@@ -1,16 +1,26 @@
-import { it } from 'node:test';
 import { join } from 'node:path';
+import { it } from 'node:test';
 import { PostgresCluster } from '../support/postgres.ts';
 import { plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import { apps, arePackagesInstalled } from './program.ts';
 
-it('fake timers of Jest do not delay a store, a fetch handler or a server', async (t) => {
+const packages = join(apps, 'node_modules');
+const folder = join(apps, 'apps');
+
+/** The Node.js arguments that run a test file of `apps` with each test runner. */
+const runners = {
+  Vitest: [join(packages, 'vitest/vitest.mjs'), 'run', '--globals', '--root', folder],
+  Jest: ['--experimental-vm-modules', join(packages, 'jest/bin/jest.js'), '--transform', '{}', '--rootDir', folder],
+};
+
+it('fake timers do not delay a store, a fetch handler or a server', async (t) => {
   if (!arePackagesInstalled(t, apps)) return;
   const cluster = await PostgresCluster.start();
   t.after(() => cluster.remove());
-  const jest = join(apps, 'node_modules/jest/bin/jest.js');
-  const options = ['--rootDir', join(apps, 'apps'), '--transform', '{}', 'fake-timers.test.js'];
-  const env = { ...plainEnvironment(), DATABASE_URL: cluster.url(), NO_COLOR: '1' };
-  const args = ['--experimental-vm-modules', jest, ...options];
-  await runSuccessfully(process.execPath, args, { cwd: apps, env, timeoutMs: 60_000 });
+  for (const [name, args] of Object.entries(runners)) {
+    await t.test(name, async () => {
+      const env = { ...plainEnvironment(), DATABASE_URL: await cluster.makeDatabase(), NO_COLOR: '1' };
+      await runSuccessfully(process.execPath, [...args, 'fake-timers.test.js'], { cwd: apps, env, timeoutMs: 60_000 });
+    });
+  }
 });

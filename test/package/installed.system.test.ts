@@ -14,16 +14,27 @@ const types = entries.flatMap(({ module, types }) =>
 );
 const values = entries.flatMap(({ module, values }) => values.map((name) => `${module}.${name}`));
 
-/** A TypeScript program that uses every export of the package, and stores and lists a plant. */
+/**
+ * A TypeScript program that uses every export of the package, serves a wrapped store and a store of a second copy of the
+ * package, and stores and lists a plant.
+ */
 const program = `
 ${[...imports, ...types].join('\n')}
+import { MemoryStorage, PlantStore } from 'plant-store-copy';
 
 const values: unknown[] = [${values.join(', ')}];
 
 async function main(): Promise<void> {
   const store = new index.PlantStore({ storage: new sqlite.SqliteStorage('plants.db', { commitThread: true }) });
   await store.createPlant('ada', { id: 9007199254740993n, name: 'Fern' });
-  const plants = fetch.createFetchHandler(store, { authenticate: (user) => ({ user }) });
+  const wrapper: http.ServiceStore = {
+    createPlant: (user, plant) => store.createPlant(user, plant),
+    listPageJson: (user, options) => store.listPageJson(user, options),
+    deletePlant: (user, id) => store.deletePlant(user, id),
+  };
+  const authenticate = (user: string) => ({ user });
+  http.createRequestListener(new PlantStore({ storage: new MemoryStorage() }), { authenticate });
+  const plants = fetch.createFetchHandler(wrapper, { authenticate });
   const response = await plants(new Request('http://localhost/plants', { headers: { authorization: 'Bearer ada' } }));
   console.log(values.includes(undefined), await response.text());
   await store.close();

@@ -11,8 +11,10 @@ const installed = await temporaryFolder({ after });
 const { filename } = await pack('--pack-destination', installed);
 await writeFile(join(installed, 'package.json'), '{"private":true,"type":"module"}');
 await run(installed, 'npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', `./${filename}`]);
+const modules = join(installed, 'node_modules');
+await cp(join(modules, 'plant-store'), join(modules, 'plant-store-copy'), { recursive: true });
 
-/** Creates a folder that contains an ES module package, with plant-store installed from its tarball. */
+/** Creates a folder that contains an ES module package, with two copies of plant-store from its tarball. */
 export async function installPackage(t: HasAfter): Promise<string> {
   const folder = await temporaryFolder(t);
   await cp(installed, folder, { recursive: true, verbatimSymlinks: true });

@@ -1,4 +1,3 @@
-import { afterAll, it, jest } from '@jest/globals';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,12 +21,16 @@ const storages = {
   PostgresStorage: () => new PostgresStorage({ pool, createTable: true }),
 };
 
+// Vitest and Jest define the same global functions, except their own object.
+const { afterAll, it, vi } = globalThis;
+const runner = vi ?? import.meta.jest;
+
 afterAll(() => pool.end());
 
 for (const [name, createStorage] of Object.entries(storages)) {
   it(name, async () => {
-    // The `Pool` of pg needs process.nextTick, which is fake by default.
-    jest.useFakeTimers({ doNotFake: name === 'PostgresStorage' ? ['nextTick'] : [] });
+    // The `Pool` of pg needs process.nextTick, which Jest replaces by default.
+    runner.useFakeTimers(name === 'PostgresStorage' ? { doNotFake: ['nextTick'] } : {});
     await settle(createStorage());
   });
 }
