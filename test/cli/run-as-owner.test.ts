@@ -33,35 +33,38 @@ async function contentsOf(folder: string): Promise<[string, string][]> {
   return Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'base64')]));
 }
 
-const commands = [
+/** Commands that use one file of the working directory, and possibly another file of the folder `other`. */
+const commandsWith = (other: string): string[] => [
   'export',
   'import',
-  'backup copy.db',
-  'copy --from sqlite:plants.db --to sqlite:new.db',
-  'copy --from sqlite:own.db --to sqlite:plants.db',
-  'restore plants.db --storage sqlite:new.db',
-  'restore own.db',
+  `backup ${other}/copy.db`,
+  `backup copy.db --storage sqlite:${other}/plants.db`,
+  `copy --from sqlite:plants.db --to sqlite:${other}/new.db`,
+  `copy --from sqlite:${other}/plants.db --to sqlite:new.db`,
+  `restore plants.db --storage sqlite:${other}/new.db`,
+  `restore ${other}/plants.db`,
+  'token list',
   'token create ada',
-  'serve --port 0',
+  'token revoke tk_0',
+  `serve --port 0 --tokens ${other}/tokens.json`,
+  `serve --port 0 --storage sqlite:${other}/plants.db`,
 ];
 
 const skip = process.getuid?.() === 0 ? false : 'only root can run commands as another account';
 describe('command that root runs in a folder of another account', { skip, concurrency: 2 }, () => {
   it('command of root › does not follow links of another account to files of root', async (t) => {
-    const victim = await folderOfRoot(t);
+    const [victim, ownFolder] = [await folderOfRoot(t), await temporaryFolder(t)];
     const before = await contentsOf(victim);
-    const [cwd, ownFolder] = [await folderOf(t, nobody), await temporaryFolder(t)];
-    await createAll(join(cwd, 'own.db'), rowOfPlants('eve', 1));
-    await chown(join(cwd, 'own.db'), nobody, nobody);
-    for (const name of ['plants.db', 'tokens.json']) await symlink(join(victim, name), join(cwd, name));
-    for (const command of commands) {
-      const { code, stdout, stderr } = await runCommand(command.split(' '), { cwd });
-      assert.deepEqual([code, stdout], [1, ''], `${command}: ${stderr}`);
+    for (const { cwd, command, name } of [
+      { cwd: await folderOf(t, nobody), command: ['export'], name: 'plants.db' },
+      // In a folder of root, the link itself belongs to the other account.
+      { cwd: ownFolder, command: ['token', 'create', 'eve'], name: 'tokens.json' },
+    ]) {
+      await symlink(join(victim, name), join(cwd, name));
+      await lchown(join(cwd, name), nobody, nobody);
+      const { code, stdout, stderr } = await runCommand(command, { cwd });
+      assert.deepEqual([code, stdout], [1, ''], stderr);
     }
-    // In a folder of root, the link itself belongs to the other account.
-    await symlink(join(victim, 'tokens.json'), join(ownFolder, 'tokens.json'));
-    await lchown(join(ownFolder, 'tokens.json'), nobody, nobody);
-    assert.equal((await runCommand(['token', 'create', 'eve'], { cwd: ownFolder })).code, 1);
     assert.deepEqual(await contentsOf(victim), before);
   });
 
@@ -69,11 +72,8 @@ describe('command that root runs in a folder of another account', { skip, concur
     const victim = await folderOfRoot(t);
     const cwd = await folderOf(t, nobody);
     await rename(join(victim, 'tokens.json'), join(cwd, 'tokens.json'));
-    await createAll(join(cwd, 'plants.db'), []);
-    await chown(join(cwd, 'plants.db'), nobody, nobody);
     for (const { command, problem } of [
       { command: 'token list', problem: `read ${join(cwd, 'tokens.json')}` },
-      { command: `backup ${victim}/copy.db`, problem: `write ${victim}` },
       { command: `restore ${victim}/plants.db --storage sqlite:new.db`, problem: `read ${victim}/plants.db` },
     ]) {
       const { code, stderr } = await runCommand(command.split(' '), { cwd });
@@ -103,9 +103,10 @@ describe('command that root runs in a folder of another account', { skip, concur
     for (const name of ['copy.db', 'first-token.txt', 'new.db', 'plants.db', 'tokens.json']) {
       assert.ok(names.includes(name), name);
     }
-    for (const name of names) assert.equal((await stat(join(folder, name))).uid, nobody, name);
-    const again = await startServer(t, [], { cwd, env });
-    assert.equal(await again.stop(), 0);
+    for (const name of names) {
+      const { uid, gid, mode } = await stat(join(folder, name));
+      assert.deepEqual([uid, gid, mode & 0o777], [nobody, nobody, 0o600], name);
+    }
   });
 
   it('command of root › is refused if the files are in folders of two accounts, with a line that works', async (t) => {
@@ -116,9 +117,12 @@ describe('command that root runs in a folder of another account', { skip, concur
   });
 
   it('command of root › is refused if the account has no name, or if root may not change its account', async (t) => {
-    const [nameless, cwd] = [await folderOf(t, 61_183), await folderOf(t, nobody)];
-    const problem = /account 61183, .* Run the command as this account/;
-    await assertFails('token create ada', { cwd: nameless }, problem);
+    const [nameless, cwd, other] = [await folderOf(t, 61_183), await folderOf(t, nobody), await folderOfRoot(t)];
+    const before = await contentsOf(other);
+    for (const command of commandsWith(other)) {
+      await assertFails(command, { cwd: nameless }, /account 61183, .* Run the command as this account/);
+    }
+    assert.deepEqual(await contentsOf(other), before);
     const args = ['--bounding-set=-setuid', process.execPath, ...plantStore, 'token', 'create', 'ada'];
     const confined = await runProgram('setpriv', args, { cwd, env: commandEnvironment() });
     assert.equal(confined.code, 1);
