@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
-import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
+import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 
 const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';
 
@@ -22,8 +23,10 @@ if (hasPgBouncer) {
     shared: true,
   });
 
-  describe(`two servers over ${inTransactionMode}`, () => {
-    testTwoServers(postgresLocation(async () => through(await cluster.makeDatabase())));
+  it(`two servers over ${inTransactionMode} are linearizable`, async (t) => {
+    const config = { connectionString: through(await cluster.makeDatabase()), max: 4 };
+    const services = await startTwoServers(t, () => new PostgresStorage({ pool: poolOf(t, config) }));
+    assert.equal(await countFailures(services), 0);
   });
 } else {
   describe(inTransactionMode, () => {

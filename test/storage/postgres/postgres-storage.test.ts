@@ -11,7 +11,7 @@ import { testListedText, testPageSize } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { scanAll } from '../../support/stored-plants.ts';
-import { postgresLocation, testTwoServers } from '../../support/two-servers.ts';
+import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, everything, remove } from '../../support/writes.ts';
 
 const cluster = await PostgresCluster.start();
@@ -48,8 +48,10 @@ describe('page of a PostgresStorage', () => {
   testListedText(open);
 });
 
-describe('two servers over one PostgreSQL database', () => {
-  testTwoServers(postgresLocation(() => cluster.makeDatabase()));
+it('two servers over one PostgreSQL database are linearizable', async (t) => {
+  const connectionString = await cluster.makeDatabase();
+  const open = (): PostgresStorage => new PostgresStorage({ pool: cluster.pool(t, { connectionString, max: 4 }) });
+  assert.equal(await countFailures(await startTwoServers(t, open)), 0);
 });
 
 describe('PostgresStorage', () => {

@@ -4,7 +4,7 @@ import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { testPageSize } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
-import { testTwoServers } from '../../support/two-servers.ts';
+import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, remove } from '../../support/writes.ts';
 import { newPath, openSqlite } from './sqlite-state.ts';
 
@@ -26,11 +26,10 @@ for (const commitThread of [false, true]) {
   });
 }
 
-describe('two servers over one file, each with a SqliteStorage with a commit thread', () => {
-  testTwoServers(async (t) => {
-    const path = await newPath(t);
-    return () => new SqliteStorage(path, { commitThread: true });
-  });
+it('two servers over one SQLite file, each with a commit thread, are linearizable', async (t) => {
+  const path = await newPath(t);
+  const services = await startTwoServers(t, () => new SqliteStorage(path, { commitThread: true }));
+  assert.equal(await countFailures(services), 0);
 });
 
 describe('dataVersion of a SqliteStorage', () => {
