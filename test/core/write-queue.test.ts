@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { syncBuiltinESMExports } from 'node:module';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { PlantStore } from '../../src/index.ts';
@@ -7,6 +6,7 @@ import type { PlantStoreError } from '../../src/index.ts';
 import { idOf } from '../../src/core/storage-adapter.ts';
 import { ReferenceStore } from '../../src/testing/reference-store.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
+import { mockTimers } from '../support/mock-timers.ts';
 
 /** Opens a store whose commits wait until the test completes them. `sizes` contains the number of writes of each. */
 function open(maxPendingWrites = 10_000) {
@@ -85,12 +85,7 @@ it('a write is committed at once if the client is alone, and otherwise waits for
 it('a batch waits after a slow commit, at most 10 ms, for the clients of that commit', async (t) => {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  syncBuiltinESMExports();
-  t.after(() => {
-    t.mock.timers.reset();
-    syncBuiltinESMExports();
-  });
+  mockTimers(t, { apis: ['setTimeout'] });
   const { sizes, create, complete } = open();
   const created = [create(1), create(2)];
   await iterations();

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { PlantStoreError } from '../../src/index.ts';
 import type { Authenticate } from '../../src/http.ts';
 import { outcome } from '../support/call.ts';
+import { mockTimers } from '../support/mock-timers.ts';
 import { createFetchService, startService } from '../support/service.ts';
 
 describe('authenticate', () => {
@@ -72,7 +73,7 @@ describe('authenticate', () => {
   });
 
   it('causes a 500 response and a reported error if its promise does not settle within 10 seconds', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
+    mockTimers(t, { apis: ['setTimeout'] });
     const called = Promise.withResolvers<undefined>();
     const service = createFetchService(t, {
       authenticate: () => {

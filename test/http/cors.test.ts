@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseCorsOrigin } from '../../src/http/cors.ts';
 import { createFetchService } from '../support/service.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 const app = 'https://app.example.com';
 const local = 'http://localhost:5173';
@@ -16,62 +17,51 @@ const readable = (origin: string): object => ({
   'access-control-expose-headers': 'Link, WWW-Authenticate, Retry-After, X-Request-Id',
 });
 
-const calls = [
-  { method: 'GET', target: '/plants', authorization: 'Bearer ada', status: 200 },
-  { method: 'GET', target: '/plants', authorization: '', status: 401 },
-  { method: 'GET', target: '/elsewhere', authorization: '', status: 404 },
-  { method: 'OPTIONS', target: '/elsewhere', authorization: '', status: 404 },
-];
-
 const preflight = {
   'access-control-allow-methods': 'DELETE, OPTIONS',
   'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent, tracestate, baggage',
   'access-control-max-age': '7200',
 };
-const otherOrigins = ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined];
 
-/** Values of `corsOrigin`, the origins that send requests, and the expected headers of every response. */
-const cases = {
-  'adds no header by default': { values: [undefined, []], origins: [app], expected: {} },
-  'lets web pages of its origins read every response': {
-    values: [app, [app], [local, app]],
-    origins: [app],
-    expected: { vary: 'Origin', ...readable(app) },
-  },
-  'adds only Vary to responses to other origins': {
-    values: [[app, local]],
-    origins: otherOrigins,
-    expected: { vary: 'Origin' },
-  },
-  'lets all web pages read every response if it is *': {
-    values: ['*'],
-    origins: [app, undefined],
-    expected: readable('*'),
-  },
-};
+/** Sends requests from a page of `origin`, and asserts that every response has the expected CORS headers. */
+async function assertCors(
+  t: HasAfter,
+  corsOrigin: string | string[] | undefined,
+  origin: string | undefined,
+  expected: object,
+): Promise<void> {
+  const { url, send } = createFetchService(t, { corsOrigin });
+  const headers = { authorization: 'Bearer ada', ...(origin !== undefined && { origin }) };
+  for (const [target, status] of Object.entries({ '/plants': 200, '/plants?limit=x': 400, '/elsewhere': 404 })) {
+    const response = await send(new Request(url + target, { headers }));
+    assert.deepEqual([response.status, corsOf(response)], [status, expected], `${target} from ${origin}`);
+  }
+  const response = await send(new Request(`${url}/plants/1`, { method: 'OPTIONS', headers }));
+  assert.deepEqual([response.status, response.headers.get('allow')], [204, 'DELETE, OPTIONS']);
+  assert.deepEqual(
+    corsOf(response),
+    'access-control-allow-origin' in expected ? { ...expected, ...preflight } : expected,
+  );
+}
 
 describe('corsOrigin', () => {
-  for (const [what, { values, origins, expected }] of Object.entries(cases)) {
-    it(what, async (t) => {
-      for (const corsOrigin of values) {
-        const { url, send } = createFetchService(t, { corsOrigin });
-        for (const origin of origins) {
-          const sent = origin === undefined ? {} : { origin };
-          for (const { method, target, authorization, status } of calls) {
-            const response = await send(new Request(url + target, { method, headers: { authorization, ...sent } }));
-            assert.equal(response.status, status, `${method} ${target}`);
-            assert.deepEqual(corsOf(response), expected, `${method} ${target} from ${origin}`);
-          }
-          // A preflight request has no token.
-          const headers = { 'access-control-request-method': 'DELETE', ...sent };
-          const response = await send(new Request(`${url}/plants/1`, { method: 'OPTIONS', headers }));
-          assert.deepEqual([response.status, response.headers.get('allow')], [204, 'DELETE, OPTIONS']);
-          const isAllowed = 'access-control-allow-origin' in expected;
-          assert.deepEqual(corsOf(response), { ...expected, ...(isAllowed && preflight) });
-        }
-      }
-    });
-  }
+  it('adds no header by default', async (t) => {
+    for (const none of [undefined, []]) await assertCors(t, none, app, {});
+  });
+
+  it('lets web pages of its origins read every response', async (t) => {
+    for (const value of [app, [local, app]]) await assertCors(t, value, app, { vary: 'Origin', ...readable(app) });
+  });
+
+  it('adds only Vary to responses to other origins', async (t) => {
+    for (const other of ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined]) {
+      await assertCors(t, [app, local], other, { vary: 'Origin' });
+    }
+  });
+
+  it('lets all web pages read every response if it is *', async (t) => {
+    for (const origin of [app, undefined]) await assertCors(t, '*', origin, readable('*'));
+  });
 });
 
 describe('parseCorsOrigin', () => {

@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { outcome } from '../support/call.ts';
+import type { Call } from '../support/call.ts';
 import { describeOnBothFronts } from '../support/service.ts';
 
 const fern = '{"id":1,"name":"Fern"}';
+const inCoding = (coding: string): Call => ({ body: fern, headers: { 'content-encoding': coding } });
 
 /** Invalid requests, and similar requests that are valid. */
 const cases = {
   'a byte order mark': { refused: { body: `\uFEFF${fern}` }, error: 40001, accepted: { body: fern } },
-  'a content coding': {
-    refused: { body: fern, headers: { 'content-encoding': 'gzip' } },
-    error: 40007,
-    accepted: {
-      body: fern,
-      headers: { 'content-encoding': 'Identity', 'content-type': 'application/json;charset=utf8' },
-    },
-  },
+  'a content coding': { refused: inCoding('gzip'), error: 40007, accepted: inCoding('Identity') },
   'a body over maxBodyBytes': {
     refused: { body: fern.padEnd(101) },
     error: 40008,
