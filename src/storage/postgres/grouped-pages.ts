@@ -4,7 +4,7 @@ import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.t
 import type { PageRequest } from '../../core/page.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
 import { parsePageText } from './page-text.ts';
-import { readPlants } from './rows.ts';
+import { readRows } from './rows.ts';
 import type { RunStatement } from './run-statement.ts';
 import type { PageRow } from './statements.ts';
 
@@ -85,8 +85,12 @@ export class GroupedPages {
     return (rows as PageRow[]).sort((a, b) => Number(a.nth) - Number(b.nth));
   }
 
-  #toPage(request: PageRequest, row: PageRow | undefined): PlantPage | Promise<PlantPage> {
+  #toPage({ user, after, limit }: PageRequest, row: PageRow | undefined): PlantPage | Promise<PlantPage> {
     const plants = row && parsePageText(row);
-    return plants === undefined ? readPlants(this.#run, request) : cutPage(plants, request.limit);
+    if (plants !== undefined) return cutPage(plants, limit);
+    return readRows(this.#run, 'list', [user, String(firstId(after)), limit]).then((owned) => {
+      const found = owned.map(({ plant }) => plant);
+      return cutPage(found, limit);
+    });
   }
 }

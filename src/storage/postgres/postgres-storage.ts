@@ -4,7 +4,7 @@ import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '..
 import { scanPages } from '../../core/scan-pages.ts';
 import { GroupedPages } from './grouped-pages.ts';
 import type { PostgresPool } from './pool.ts';
-import { scanPlants } from './rows.ts';
+import { readRows } from './rows.ts';
 import { statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
 import { PlantTable, quotedTable } from './table.ts';
@@ -67,7 +67,7 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   scan(): AsyncIterable<OwnedPlant[]> {
-    return scanPages((user, after) => this.#run(() => scanPlants(this.#runStatement, user, after)));
+    return scanPages((user, after) => this.#run(() => readRows(this.#runStatement, 'scan', [user, String(after)])));
   }
 
   close(): Promise<void> {
