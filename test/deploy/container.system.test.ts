@@ -68,19 +68,6 @@ async function startPodman(t: TestContext) {
 }
 
 /**
- * Returns the folder of npm on this machine. If the folder does not contain npm's dependencies, as in the Debian
- * package, the test is skipped with the reason.
- */
-async function findNpm(t: TestContext): Promise<string | undefined> {
-  const program = await runSuccessfully('sh', ['-c', 'readlink -f "$(command -v npm)"']);
-  // The program is npm/bin/npm-cli.js.
-  const npm = dirname(dirname(program));
-  if (existsSync(join(npm, 'node_modules/semver'))) return npm;
-  t.skip(`${npm} does not contain the dependencies of npm`);
-  return undefined;
-}
-
-/**
  * Fills a folder with the root file system of a base image. Its files come from this machine: the Node.js that runs the
  * tests, npm, the programs that the Containerfile runs, and the libraries of all these programs. Paths and users match
  * the image `node:26-slim`. With this base image, the tests do not need an image registry.
@@ -98,12 +85,14 @@ cp -r "$NPM" usr/local/lib/node_modules/npm
 ln -s ../lib/node_modules/npm/bin/npm-cli.js usr/local/bin/npm
 `;
 
-/**
- * Builds the image from the Containerfile without network access. Returns `undefined` if containers cannot run here.
- */
+/** Builds the image from the Containerfile without network access. If containers cannot run here, skips the test. */
 async function buildImage(t: TestContext, podman: Podman): Promise<string | undefined> {
-  const npm = await findNpm(t);
-  if (npm === undefined) return undefined;
+  // The program is npm/bin/npm-cli.js. In the Debian package, the folder does not contain npm's dependencies.
+  const npm = dirname(dirname(await runSuccessfully('sh', ['-c', 'readlink -f "$(command -v npm)"'])));
+  if (!existsSync(join(npm, 'node_modules/semver'))) {
+    t.skip(`${npm} does not contain the dependencies of npm`);
+    return undefined;
+  }
   const files = join(podman.folder, 'files');
   await mkdir(files);
   const env = { ...process.env, NODE: process.execPath, NPM: npm };

@@ -5,10 +5,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Scope } from '../../src/http.ts';
 import { errorTable } from '../../src/core/model/errors.ts';
+import type { ErrorCode } from '../../src/core/model/errors.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { startServer } from '../support/command-line.ts';
 import { assertConforms } from '../support/conformance.ts';
@@ -18,8 +19,8 @@ import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Starts nginx with the configuration in deploy/, but with free ports and a new certificate. */
-async function startNginx(t: TestContext, cwd: string, upstream: number, prefix: string) {
+/** Starts nginx with the configuration in deploy/, but with free ports, a new certificate and the prefix `/garden`. */
+async function startNginx(t: TestContext, cwd: string, upstream: number) {
   const ports = { http: await freePort(), https: await freePort() };
   const [certificate, key] = [join(cwd, 'certificate.pem'), join(cwd, 'key.pem')];
   const certificateOf = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
@@ -33,7 +34,7 @@ async function startNginx(t: TestContext, cwd: string, upstream: number, prefix:
     .replaceAll('/var/log/nginx/plant-store.log', join(cwd, 'access.log'))
     .replace('/etc/ssl/plant-store.crt', certificate)
     .replace('/etc/ssl/plant-store.key', key)
-    .replace('location / {', `location ${prefix}/ {`);
+    .replace('location / {', 'location /garden/ {');
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${cwd}/${name};`);
   const http = `http { access_log off; ${paths.join(' ')}\n${site}}`;
   // If root starts nginx, the workers run as another user by default. That user might not be allowed to write to the
@@ -54,16 +55,6 @@ async function startNginx(t: TestContext, cwd: string, upstream: number, prefix:
   return ports;
 }
 
-/** Starts the server with `--docs`, and nginx in front of it. Waits until nginx accepts connections. */
-async function startBoth(t: TestContext, cwd: string, prefix: string) {
-  const base = prefix === '' ? [] : ['--base-path', prefix];
-  const args = ['--storage', 'memory', '--log', 'json', '--trusted-proxies', '1', '--docs', ...base];
-  const server = await startServer(t, args, { cwd });
-  const ports = await startNginx(t, cwd, server.port, prefix);
-  await eventually(() => call(ports.https, { ':path': `${prefix}/openapi.json` }));
-  return { server, ...ports };
-}
-
 /** Sends a request over TLS and HTTP/2. Returns the status and the body. */
 async function call(
   port: number,
@@ -82,68 +73,62 @@ async function call(
   }
 }
 
-describe('deploy/nginx', () => {
-  it('passes every conformance check over HTTP/2 and TLS under a prefix, serves --docs, and logs no secrets', async (t) => {
-    if (!hasProgram(t, 'nginx') || !hasProgram(t, 'openssl')) return;
-    const cwd = await temporaryFolder(t);
-    const issue = async (user: string, scopes?: Scope[]): Promise<string> =>
-      (await issueToken(join(cwd, 'tokens.json'), { user, ...(scopes && { scopes }) })).token;
-    const token = await issue('ada');
-    const tokens = { a: token, b: await issue('adam'), readOnly: await issue('ada', ['plants:read']) };
-    const { server, ...ports } = await startBoth(t, cwd, '/garden');
-    const base = `https://127.0.0.1:${ports.https}/garden`;
-    await assertConforms(base, tokens, { NODE_EXTRA_CA_CERTS: join(cwd, 'certificate.pem') });
+/** Requests that nginx rejects as the server would. */
+const rejections: readonly { headers: Record<string, string>; body?: string; code: ErrorCode }[] = [
+  { headers: { ':path': '/garden/plants/%zz', ':method': 'DELETE' }, code: 'malformed_request' },
+  { headers: { ':path': '/garden/plants', ':method': 'POST' }, body: 'x'.repeat(200_000), code: 'body_too_large' },
+  { headers: { ':path': `/garden/plants?x=${'x'.repeat(17_000)}` }, code: 'header_too_large' },
+  // nginx forwards a header of 15 KiB, and the server rejects the invalid token.
+  { headers: { ':path': '/garden/plants', authorization: `Bearer ${'x'.repeat(15_360)}` }, code: 'invalid_token' },
+];
 
-    const [status, html] = await call(ports.https, { ':path': '/garden/docs' });
-    assert.equal(status, 200);
-    const links = Array.from(html.matchAll(/(?:href|src)="(?!data:)([^"]*)"/g), ([, link = '']) => link);
-    assert.ok(links.length > 0);
-    for (const link of [...links, 'openapi.json']) {
-      const { pathname } = new URL(link, `${base}/docs`);
-      assert.equal((await call(ports.https, { ':path': pathname }))[0], 200, pathname);
-    }
+it('deploy/nginx › passes every conformance check over HTTP/2 and TLS under a prefix, and logs no secrets', async (t) => {
+  if (!hasProgram(t, 'nginx') || !hasProgram(t, 'openssl')) return;
+  const cwd = await temporaryFolder(t);
+  const issue = async (user: string, scopes?: Scope[]): Promise<string> =>
+    (await issueToken(join(cwd, 'tokens.json'), { user, scopes })).token;
+  const token = await issue('ada');
+  const tokens = { a: token, b: await issue('adam'), readOnly: await issue('ada', ['plants:read']) };
+  const flags = ['--storage', 'memory', '--trusted-proxies', '1', '--docs', '--base-path', '/garden'];
+  const server = await startServer(t, flags, { cwd });
+  const ports = await startNginx(t, cwd, server.port);
+  await eventually(() => call(ports.https, { ':path': '/garden/openapi.json' }));
+  const base = `https://127.0.0.1:${ports.https}/garden`;
+  await assertConforms(base, tokens, { NODE_EXTRA_CA_CERTS: join(cwd, 'certificate.pem') });
 
-    const target = '/garden/plants?limit=0';
-    const headers = { ':path': target, authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' };
-    assert.deepEqual(await call(ports.https, headers), [200, '[]']);
-    const redirect = await fetch(`http://127.0.0.1:${ports.http}${target}`, { redirect: 'manual' });
-    assert.equal(redirect.status, 308);
-    assert.equal(redirect.headers.get('location'), `https://plants.example.com${target}`);
-    assert.equal(await server.stop(), 0);
+  const [status, html] = await call(ports.https, { ':path': '/garden/docs' });
+  assert.equal(status, 200);
+  const links = Array.from(html.matchAll(/(?:href|src)="(?!data:)([^"]*)"/g), ([, link = '']) => link);
+  assert.ok(links.length > 0);
+  for (const link of [...links, 'openapi.json']) {
+    const { pathname } = new URL(link, `${base}/docs`);
+    assert.equal((await call(ports.https, { ':path': pathname }))[0], 200, pathname);
+  }
 
-    const log = await eventually(async () => {
-      const written = await readFile(join(cwd, 'access.log'), 'utf8');
-      assert.match(written, / GET 308 /);
-      return written;
-    });
-    assert.ok(!log.includes('plants') && !log.includes('limit'), log);
-    const [, id = ''] = /^127\.0\.0\.1 \[.*\] GET 200 .* 200 (\S+)$/m.exec(log) ?? [];
-    assert.ok(id !== '' && server.stderr().includes(`"requestId":"${id}"`), log);
-    // nginx replaces the address that the client sent.
-    assert.match(server.stderr(), /"client":"127\.0\.0\.1"/);
-    assert.ok(!server.stderr().includes('192.0.2.1'));
+  const target = '/garden/plants?limit=0';
+  const headers = { ':path': target, authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' };
+  assert.deepEqual(await call(ports.https, headers), [200, '[]']);
+  const redirect = await fetch(`http://127.0.0.1:${ports.http}${target}`, { redirect: 'manual' });
+  assert.equal(redirect.status, 308);
+  assert.equal(redirect.headers.get('location'), `https://plants.example.com${target}`);
+
+  for (const { headers, body, code } of rejections) {
+    const { status, integer: error, message } = errorTable[code];
+    assert.deepEqual(await call(ports.https, headers, body), [status, JSON.stringify({ error, message })]);
+  }
+  assert.equal(await server.stop(), 0);
+  const { integer: error, message } = errorTable.storage_unavailable;
+  assert.deepEqual(await call(ports.https, { ':path': target }), [503, JSON.stringify({ error, message })]);
+
+  const log = await eventually(async () => {
+    const written = await readFile(join(cwd, 'access.log'), 'utf8');
+    assert.match(written, / GET 308 /);
+    return written;
   });
-
-  it('responds as the server does if nginx rejects a request, and forwards every request that the server accepts', async (t) => {
-    if (!hasProgram(t, 'nginx') || !hasProgram(t, 'openssl')) return;
-    const { https, server } = await startBoth(t, await temporaryFolder(t), '');
-    const path = '/plants';
-    const cases: [error: number, headers: Record<string, string>, body?: string][] = [
-      [40009, { ':path': `${path}/%zz`, ':method': 'DELETE' }],
-      [40008, { ':path': path, ':method': 'POST' }, 'x'.repeat(200_000)],
-      [43100, { ':path': `${path}?x=${'x'.repeat(17_000)}` }],
-      // nginx forwards a header of 15 KiB, and the server rejects the invalid token.
-      [40102, { ':path': path, authorization: `Bearer ${'x'.repeat(15_360)}` }],
-    ];
-    for (const [error, headers, body] of cases) {
-      const [status, text] = await call(https, headers, body);
-      const { message } = Object.values(errorTable).find((each) => each.integer === error) ?? {};
-      assert.deepEqual([status, text], [Math.floor(error / 100), JSON.stringify({ error, message })]);
-    }
-
-    await server.stop();
-    const [status, body] = await call(https, { ':path': path });
-    const { integer: error, message } = errorTable.storage_unavailable;
-    assert.deepEqual([status, body], [503, JSON.stringify({ error, message })]);
-  });
+  assert.ok(!log.includes('plants') && !log.includes('limit'), log);
+  const [, id = ''] = /^127\.0\.0\.1 \[.*\] GET 200 .* 200 (\S+)$/m.exec(log) ?? [];
+  assert.ok(id !== '' && server.stderr().includes(`"requestId":"${id}"`), log);
+  // nginx replaces the address that the client sent.
+  assert.match(server.stderr(), /"client":"127\.0\.0\.1"/);
+  assert.ok(!server.stderr().includes('192.0.2.1'));
 });

@@ -14,8 +14,6 @@ import type { HasAfter } from './temporary-folder.ts';
 export interface CommandContext {
   readonly cwd: string;
   readonly env?: Record<string, string>;
-  /** The file that is used as standard input. By default, standard input is empty. */
-  readonly stdin?: string;
   /** The file to which standard error is appended. By default, it is kept in memory. */
   readonly log?: string;
   /** The soft and hard limits on open files, which prlimit sets. By default, the limits of this process apply. */
@@ -24,17 +22,15 @@ export interface CommandContext {
 
 export function spawnCommand(
   args: string[],
-  { cwd, env, stdin = '/dev/null', log, maxOpenFiles }: CommandContext,
+  { cwd, env, log, maxOpenFiles }: CommandContext,
 ): ChildProcessByStdio<null, Readable, Readable> {
   const limit = maxOpenFiles === undefined ? [] : ['prlimit', `--nofile=${maxOpenFiles}:${maxOpenFiles}`];
   const [program = '', ...programArgs] = [...limit, process.execPath, ...plantStore, ...args];
-  const input = openSync(resolve(cwd, stdin), 'r');
   const output = log === undefined ? 'pipe' : openSync(resolve(cwd, log), 'a');
-  const options = { cwd, env: commandEnvironment(env), stdio: [input, 'pipe', output] as StdioOptions };
+  const options = { cwd, env: commandEnvironment(env), stdio: ['ignore', 'pipe', output] as StdioOptions };
   try {
     return spawn(program, programArgs, options) as ChildProcessByStdio<null, Readable, Readable>;
   } finally {
-    closeSync(input);
     if (output !== 'pipe') closeSync(output);
   }
 }
