@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { checkLinearizable, user } from './linearizable.ts';
 import type { Operation } from './linearizable.ts';
 
@@ -24,34 +24,32 @@ const lostResponse = create([0, Infinity], 'a');
 /** The create without a response takes effect after the delete. */
 const lateEffect = [lostResponse, list([5, 6]), remove([7, 8], false), create([9, 10], 'b', false)];
 
-describe('checkLinearizable', () => {
-  it('accepts responses that some order of the requests explains', () => {
-    for (const history of [
-      [slowCreate, create([1, 9], 'b', true), remove([2, 8], true), list([11, 12], 'b')],
-      [...lateEffect, list([11, 12], 'a')],
-      [lostResponse, list([5, 6])],
-    ]) {
-      assert.equal(checkLinearizable(history), 'linearizable');
-      assert.equal(checkLinearizable(history.toReversed()), 'linearizable');
-    }
-  });
+it('checkLinearizable accepts responses that some order of the requests explains', () => {
+  for (const history of [
+    [slowCreate, create([1, 9], 'b', true), remove([2, 8], true), list([11, 12], 'b')],
+    [...lateEffect, list([11, 12], 'a')],
+    [lostResponse, list([5, 6])],
+  ]) {
+    assert.equal(checkLinearizable(history), 'linearizable');
+    assert.equal(checkLinearizable(history.toReversed()), 'linearizable');
+  }
+});
 
-  it('rejects responses that no order explains', () => {
-    for (const history of [
-      [create([0, 1], 'a', true), list([2, 3])],
-      [slowCreate, create([1, 9], 'b', true)],
-      [...lateEffect, list([11, 12])],
-      // Two lists see two creates in different orders.
-      [slowCreate, create([0, 10], 'b', true, 1n), list([1, 9], 'a'), list([2, 8], 'b')],
-    ]) {
-      assert.equal(checkLinearizable(history), 'not linearizable');
-      assert.equal(checkLinearizable(history.toReversed()), 'not linearizable');
-    }
-  });
+it('checkLinearizable rejects responses that no order explains', () => {
+  for (const history of [
+    [create([0, 1], 'a', true), list([2, 3])],
+    [slowCreate, create([1, 9], 'b', true)],
+    [...lateEffect, list([11, 12])],
+    // Two lists see two creates in different orders.
+    [slowCreate, create([0, 10], 'b', true, 1n), list([1, 9], 'a'), list([2, 8], 'b')],
+  ]) {
+    assert.equal(checkLinearizable(history), 'not linearizable');
+    assert.equal(checkLinearizable(history.toReversed()), 'not linearizable');
+  }
+});
 
-  it('gives up after the maximum number of states', () => {
-    const names = Array.from({ length: 12 }, (_, index) => `${index}`);
-    const pairs = names.flatMap((name) => [create([0, 100], name, true), remove([0, 100], true)]);
-    assert.equal(checkLinearizable([...pairs, list([101, 102], 'none')], 100), 'undecided');
-  });
+it('checkLinearizable gives up after the maximum number of states', () => {
+  const names = Array.from({ length: 12 }, (_, index) => `${index}`);
+  const pairs = names.flatMap((name) => [create([0, 100], name, true), remove([0, 100], true)]);
+  assert.equal(checkLinearizable([...pairs, list([101, 102], 'none')], 100), 'undecided');
 });

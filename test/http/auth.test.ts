@@ -1,102 +1,100 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { PlantStoreError } from '../../src/index.ts';
 import type { Authenticate } from '../../src/http.ts';
 import { outcome } from '../support/call.ts';
 import { mockTimers } from '../support/mock-timers.ts';
 import { createFetchService, startService } from '../support/service.ts';
 
-describe('authenticate', () => {
-  it('is called only with well-formed tokens, and rejects a token by returning undefined or null', async (t) => {
-    const token = 'A-._~+/z9==';
-    // Other scopes grant no access, even if their names are similar.
-    const scopes = ['', 'openid', 'plants', 'plants:', 'plants:read', 'plants:write:all'];
-    const received: string[] = [];
-    const service = createFetchService(t, {
-      authenticate: (given) => {
-        received.push(given);
-        if (given === token) return { user: 'ada', scopes };
-        return given === 'eve' ? null : undefined;
-      },
-    });
-    for (const refused of ['a b', '"ada"', 'ada,', '=', 'a=b', "' OR 1=1", 'eve', 'joe']) {
-      assert.deepEqual(outcome(await service.call('GET', '/plants', { token: refused })), [401, 40102], refused);
+it('authenticate receives only well-formed tokens, and rejects a token by returning undefined or null', async (t) => {
+  const token = 'A-._~+/z9==';
+  // Other scopes grant no access, even if their names are similar.
+  const scopes = ['', 'openid', 'plants', 'plants:', 'plants:read', 'plants:write:all'];
+  const received: string[] = [];
+  const service = createFetchService(t, {
+    authenticate: (given) => {
+      received.push(given);
+      if (given === token) return { user: 'ada', scopes };
+      return given === 'eve' ? null : undefined;
+    },
+  });
+  for (const refused of ['a b', '"ada"', 'ada,', '=', 'a=b', "' OR 1=1", 'eve', 'joe']) {
+    assert.deepEqual(outcome(await service.call('GET', '/plants', { token: refused })), [401, 40102], refused);
+  }
+  assert.deepEqual(outcome(await service.call('DELETE', '/plants/1', { token })), [403, 40300]);
+  assert.equal((await service.call('GET', '/plants', { token })).status, 200);
+  assert.deepEqual([received, service.faults], [['eve', 'joe', token, token], []]);
+});
+
+const wrongResults = [
+  { result: 'ada', message: /returned a string, not a Caller or null/ },
+  { result: {}, message: /an invalid user/ },
+  { result: { user: 'ada', scopes: 'plants:read' }, message: /scopes are not an array of strings/ },
+  { result: { user: 'ada', scopes: ['plants:read', 7] }, message: /scopes are not an array of strings/ },
+  { result: { user: 'ada', tokenId: 7 }, message: /tokenId is not a string/ },
+  { result: { user: 'ada', scope: ['plants:read'] }, message: /the unknown member scope/ },
+  { result: Object.create({ user: 'ada', scope: ['plants:read'] }) as unknown, message: /the unknown member scope/ },
+];
+it('authenticate causes a 500 and a reported TypeError if it returns something other than a Caller', async (t) => {
+  for (const { result, message } of wrongResults) {
+    for (const returned of [result, Promise.resolve(result)]) {
+      const service = createFetchService(t, { authenticate: (() => returned) as Authenticate });
+      assert.deepEqual(outcome(await service.call('GET', '/plants')), [500, 50000]);
+      const [fault, ...others] = service.faults;
+      assert.ok(fault instanceof TypeError && others.length === 0);
+      assert.match(fault.message, message);
     }
-    assert.deepEqual(outcome(await service.call('DELETE', '/plants/1', { token })), [403, 40300]);
-    assert.equal((await service.call('GET', '/plants', { token })).status, 200);
-    assert.deepEqual([received, service.faults], [['eve', 'joe', token, token], []]);
-  });
+  }
+});
 
-  const wrongResults = [
-    { result: 'ada', message: /returned a string, not a Caller or null/ },
-    { result: {}, message: /an invalid user/ },
-    { result: { user: 'ada', scopes: 'plants:read' }, message: /scopes are not an array of strings/ },
-    { result: { user: 'ada', scopes: ['plants:read', 7] }, message: /scopes are not an array of strings/ },
-    { result: { user: 'ada', tokenId: 7 }, message: /tokenId is not a string/ },
-    { result: { user: 'ada', scope: ['plants:read'] }, message: /the unknown member scope/ },
-    { result: Object.create({ user: 'ada', scope: ['plants:read'] }) as unknown, message: /the unknown member scope/ },
-  ];
-  it('causes a 500 response and a reported TypeError if it returns something other than a Caller', async (t) => {
-    for (const { result, message } of wrongResults) {
-      for (const returned of [result, Promise.resolve(result)]) {
-        const service = createFetchService(t, { authenticate: (() => returned) as Authenticate });
-        assert.deepEqual(outcome(await service.call('GET', '/plants')), [500, 50000]);
-        const [fault, ...others] = service.faults;
-        assert.ok(fault instanceof TypeError && others.length === 0);
-        assert.match(fault.message, message);
-      }
-    }
-  });
-
-  const { proxy: unreadable, revoke } = Proxy.revocable({}, {});
-  revoke();
-  const causes = [
-    { cause: unreadable, status: 500, error: 50000 },
-    { cause: 'hunter2', status: 500, error: 50000 },
-    { cause: new PlantStoreError('saturated', 'hunter2'), status: 500, error: 50000 },
-    { cause: new PlantStoreError('storage_unavailable'), status: 503, error: 50301 },
-  ];
-  it('causes a reported error and a 500 or 503 response without details if it throws or rejects', async (t) => {
-    for (const { cause, status, error } of causes) {
-      const fail = (): never => {
-        throw cause as Error;
-      };
-      for (const authenticate of [fail, () => Promise.resolve().then(fail)]) {
-        const service = createFetchService(t, { authenticate });
-        const answered = await service.call('GET', '/plants');
-        assert.deepEqual(outcome(answered), [status, error]);
-        assert.equal(answered.headers.get('retry-after'), status === 503 ? '1' : null);
-        assert.doesNotMatch(answered.text, /hunter2/);
-        assert.deepEqual(service.faults, [cause]);
-      }
-    }
-  });
-
-  it('causes a 500 response and a reported error if its promise does not settle within 10 seconds', async (t) => {
-    mockTimers(t, { apis: ['setTimeout'] });
-    const called = Promise.withResolvers<undefined>();
-    const service = createFetchService(t, {
-      authenticate: () => {
-        called.resolve(undefined);
-        return new Promise(() => undefined);
-      },
-    });
-    const answered = service.call('GET', '/plants');
-    await called.promise;
-    t.mock.timers.tick(10_000);
-    assert.deepEqual(outcome(await answered), [500, 50000]);
-    assert.match(String(service.faults), /did not settle within 10000 milliseconds/);
-  });
-
-  it('receives the method, the path and the headers of the request', async (t) => {
-    const seen: unknown[] = [];
-    const authenticate: Authenticate = (token, { method, path, header }) => {
-      seen.push([token, method, path, header('X-Tenant'), header('x-none'), header('constructor')]);
-      return { user: 'ada' };
+const { proxy: unreadable, revoke } = Proxy.revocable({}, {});
+revoke();
+const causes = [
+  { cause: unreadable, status: 500, error: 50000 },
+  { cause: 'hunter2', status: 500, error: 50000 },
+  { cause: new PlantStoreError('saturated', 'hunter2'), status: 500, error: 50000 },
+  { cause: new PlantStoreError('storage_unavailable'), status: 503, error: 50301 },
+];
+it('authenticate causes a reported error and a 500 or 503 without details if it throws or rejects', async (t) => {
+  for (const { cause, status, error } of causes) {
+    const fail = (): never => {
+      throw cause as Error;
     };
-    for (const service of [await startService(t, { authenticate }), createFetchService(t, { authenticate })]) {
-      await service.call('DELETE', '/plants/7?a=b', { headers: { 'x-tenant': 'garden' } });
-      assert.deepEqual(seen.splice(0), [['ada', 'DELETE', '/plants/7', 'garden', undefined, undefined]]);
+    for (const authenticate of [fail, () => Promise.resolve().then(fail)]) {
+      const service = createFetchService(t, { authenticate });
+      const answered = await service.call('GET', '/plants');
+      assert.deepEqual(outcome(answered), [status, error]);
+      assert.equal(answered.headers.get('retry-after'), status === 503 ? '1' : null);
+      assert.doesNotMatch(answered.text, /hunter2/);
+      assert.deepEqual(service.faults, [cause]);
     }
+  }
+});
+
+it('authenticate causes a 500 and a reported error if it does not settle within 10 seconds', async (t) => {
+  mockTimers(t, { apis: ['setTimeout'] });
+  const called = Promise.withResolvers<undefined>();
+  const service = createFetchService(t, {
+    authenticate: () => {
+      called.resolve(undefined);
+      return new Promise(() => undefined);
+    },
   });
+  const answered = service.call('GET', '/plants');
+  await called.promise;
+  t.mock.timers.tick(10_000);
+  assert.deepEqual(outcome(await answered), [500, 50000]);
+  assert.match(String(service.faults), /did not settle within 10000 milliseconds/);
+});
+
+it('authenticate receives the method, the path and the headers of the request', async (t) => {
+  const seen: unknown[] = [];
+  const authenticate: Authenticate = (token, { method, path, header }) => {
+    seen.push([token, method, path, header('X-Tenant'), header('x-none'), header('constructor')]);
+    return { user: 'ada' };
+  };
+  for (const service of [await startService(t, { authenticate }), createFetchService(t, { authenticate })]) {
+    await service.call('DELETE', '/plants/7?a=b', { headers: { 'x-tenant': 'garden' } });
+    assert.deepEqual(seen.splice(0), [['ada', 'DELETE', '/plants/7', 'garden', undefined, undefined]]);
+  }
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { parseCorsOrigin } from '../../src/http/cors.ts';
 import { createFetchService } from '../support/service.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
@@ -44,43 +44,33 @@ async function assertCors(
   );
 }
 
-describe('corsOrigin', () => {
-  it('adds no header by default', async (t) => {
-    for (const none of [undefined, []]) await assertCors(t, none, app, {});
-  });
-
-  it('lets web pages of its origins read every response', async (t) => {
-    for (const value of [app, [local, app]]) await assertCors(t, value, app, { vary: 'Origin', ...readable(app) });
-  });
-
-  it('adds only Vary to responses to other origins', async (t) => {
-    for (const other of ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined]) {
-      await assertCors(t, [app, local], other, { vary: 'Origin' });
-    }
-  });
-
-  it('lets all web pages read every response if it is *', async (t) => {
-    for (const origin of [app, undefined]) await assertCors(t, '*', origin, readable('*'));
-  });
+it('corsOrigin adds no header by default', async (t) => {
+  for (const none of [undefined, []]) await assertCors(t, none, app, {});
 });
 
-describe('parseCorsOrigin', () => {
-  it('accepts either a single * or origins as browsers send them', () => {
-    const origins = [app, local, 'https://[::1]:8443', 'capacitor://localhost', 'https://xn--bcher-kva.example'];
-    for (const origin of ['*', ...origins]) assert.deepEqual(parseCorsOrigin(origin), [origin]);
-    assert.deepEqual(parseCorsOrigin(origins), origins);
-  });
+it('corsOrigin lets web pages of its origins read every response', async (t) => {
+  for (const value of [app, [local, app]]) await assertCors(t, value, app, { vary: 'Origin', ...readable(app) });
+});
 
-  it('throws a TypeError for any other value', () => {
-    const wrong = [
-      'app.example.com',
-      'HTTPS://app.example.com',
-      'https://*.example.com',
-      'http://localhost:80',
-      'null',
-    ];
-    for (const value of [...wrong, `${app}/`, `${app},${local}`, ['*', app], [app, ''], [[app]], 7, null]) {
-      assert.throws(() => parseCorsOrigin(value), { name: 'TypeError', message: /^corsOrigin must be/ }, String(value));
-    }
-  });
+it('corsOrigin adds only Vary to responses to other origins', async (t) => {
+  for (const other of ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined]) {
+    await assertCors(t, [app, local], other, { vary: 'Origin' });
+  }
+});
+
+it('corsOrigin lets all web pages read every response if it is *', async (t) => {
+  for (const origin of [app, undefined]) await assertCors(t, '*', origin, readable('*'));
+});
+
+it('parseCorsOrigin accepts either a single * or origins as browsers send them', () => {
+  const origins = [app, local, 'https://[::1]:8443', 'capacitor://localhost', 'https://xn--bcher-kva.example'];
+  for (const origin of ['*', ...origins]) assert.deepEqual(parseCorsOrigin(origin), [origin]);
+  assert.deepEqual(parseCorsOrigin(origins), origins);
+});
+
+it('parseCorsOrigin throws a TypeError for any other value', () => {
+  const wrong = ['app.example.com', 'HTTPS://app.example.com', 'https://*.example.com', 'http://localhost:80', 'null'];
+  for (const value of [...wrong, `${app}/`, `${app},${local}`, ['*', app], [app, ''], [[app]], 7, null]) {
+    assert.throws(() => parseCorsOrigin(value), { name: 'TypeError', message: /^corsOrigin must be/ }, String(value));
+  }
 });

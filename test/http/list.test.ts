@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Pages, Result } from '../../src/http/exchange.ts';
@@ -13,19 +13,17 @@ import { HookedStorage } from '../support/hooked-storage.ts';
 import { createFetchService } from '../support/service.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
-describe('GET /plants', () => {
-  it('ends a page before the plant that would make it longer than 256 KiB, and says so in Link', async (t) => {
-    const service = createFetchService(t);
-    await createPlants(service.store, 6, '\u{1F33F}'.repeat(16_000));
-    const names: string[] = [];
-    for (let target: string | undefined = '/plants?limit=6'; target !== undefined;) {
-      const answered = await service.call('GET', target);
-      names.push(...namesIn(answered));
-      target = /^<([^>]+)>; rel="next"$/.exec(answered.headers.get('link') ?? '')?.[1];
-    }
-    assert.deepEqual(namesIn(await service.call('GET', '/plants')), names);
-    assert.equal(names.length, 6);
-  });
+it('GET /plants ends a page before its JSON exceeds 256 KiB, and links to the next page', async (t) => {
+  const service = createFetchService(t);
+  await createPlants(service.store, 6, '\u{1F33F}'.repeat(16_000));
+  const names: string[] = [];
+  for (let target: string | undefined = '/plants?limit=6'; target !== undefined;) {
+    const answered = await service.call('GET', target);
+    names.push(...namesIn(answered));
+    target = /^<([^>]+)>; rel="next"$/.exec(answered.headers.get('link') ?? '')?.[1];
+  }
+  assert.deepEqual(namesIn(await service.call('GET', '/plants')), names);
+  assert.equal(names.length, 6);
 });
 
 /** Has short pages, so that a long list requires only a few plants. */
@@ -48,61 +46,51 @@ const anyChanges = fc.array(fc.array(anyId, { maxLength: 8 }), { maxLength: 15 }
 const anyLimit = fc.option(fc.constant(1001), { nil: undefined });
 const anyAfter = fc.option(anyId, { nil: undefined });
 
-describe('a list that is read while plants are created and deleted', () => {
-  it('contains each unchanged plant of its range once and in order', async () => {
-    const property = fc.asyncProperty(anyIds, anyChanges, anyLimit, anyAfter, async (ids, changes, limit, after) => {
-      const storage = new ShortPages();
-      const store = new PlantStore({ storage, maxCacheBytes: 0 });
-      const create = (id: number): Promise<unknown> => store.createPlant('ada', { id, name: `${id}` });
-      await Promise.all(ids.map(create));
-      const changed = new Set<number>();
-      let reads = 0;
-      storage.beforeList = async () => {
-        for (const id of changes[reads++] ?? []) {
-          changed.add(id);
-          if (!(await store.deletePlant('ada', id))) await create(id);
-        }
-      };
-      const range = { limit, after: after === undefined ? undefined : BigInt(after) };
-      const { headers, body } = await answerList(store, 'ada', range, '/plants');
-      const names = (JSON.parse(await textOf(body)) as { name: string }[]).map(({ name }) => Number(name));
-      assert.equal(headers, undefined);
-      for (const [n, id] of names.entries()) assert.ok(id > (names[n - 1] ?? after ?? -1), 'the order is wrong');
-      for (const id of names) assert.ok(ids.includes(id) || changed.has(id), `there was no plant ${id}`);
-      for (const id of ids) assert.ok(id <= (after ?? -1) || changed.has(id) || names.includes(id), `${id} is missing`);
-    });
-    const emptied = [[0, 1, 2, 3], [[], [3]], undefined, undefined] as const;
-    await fc.assert(property, { numRuns: 300, examples: [structuredClone(emptied) as never] });
+it('a list that is read during changes contains each unchanged plant of its range once and in order', async () => {
+  const property = fc.asyncProperty(anyIds, anyChanges, anyLimit, anyAfter, async (ids, changes, limit, after) => {
+    const storage = new ShortPages();
+    const store = new PlantStore({ storage, maxCacheBytes: 0 });
+    const create = (id: number): Promise<unknown> => store.createPlant('ada', { id, name: `${id}` });
+    await Promise.all(ids.map(create));
+    const changed = new Set<number>();
+    let reads = 0;
+    storage.beforeList = async () => {
+      for (const id of changes[reads++] ?? []) {
+        changed.add(id);
+        if (!(await store.deletePlant('ada', id))) await create(id);
+      }
+    };
+    const range = { limit, after: after === undefined ? undefined : BigInt(after) };
+    const { headers, body } = await answerList(store, 'ada', range, '/plants');
+    const names = (JSON.parse(await textOf(body)) as { name: string }[]).map(({ name }) => Number(name));
+    assert.equal(headers, undefined);
+    for (const [n, id] of names.entries()) assert.ok(id > (names[n - 1] ?? after ?? -1), 'the order is wrong');
+    for (const id of names) assert.ok(ids.includes(id) || changed.has(id), `there was no plant ${id}`);
+    for (const id of ids) assert.ok(id <= (after ?? -1) || changed.has(id) || names.includes(id), `${id} is missing`);
   });
+  const emptied = [[0, 1, 2, 3], [[], [3]], undefined, undefined] as const;
+  await fc.assert(property, { numRuns: 300, examples: [structuredClone(emptied) as never] });
 });
 
-describe('a long list', () => {
-  it('does not keep sent pages in memory', async () => {
-    const read: WeakRef<JsonPage>[] = [];
-    const store = {
-      listPageJson: (_: string, { after = 0n }: ListOptions) => {
-        const page = { json: '[{"name":"Fern"}]', count: 1, lastId: BigInt(after) + 1n, hasMore: true };
-        read.push(new WeakRef(page));
-        return Promise.resolve(page);
-      },
-    } as ServiceStore;
-    const { body } = await answerList(store, 'ada', {}, '/plants');
-    const sent: WeakRef<object>[] = [];
-    for (let n = 0; n < 4; n++) sent.push(new WeakRef((await (body as Pages).next()).value as object));
-    await nextTurn();
-    collectGarbage();
-    assert.equal(
-      [...read, ...sent].filter((page) => page.deref() !== undefined).length,
-      1,
-      'only the page in progress',
-    );
-  });
+it('a long list does not keep sent pages in memory', async () => {
+  const read: WeakRef<JsonPage>[] = [];
+  const store = {
+    listPageJson: (_: string, { after = 0n }: ListOptions) => {
+      const page = { json: '[{"name":"Fern"}]', count: 1, lastId: BigInt(after) + 1n, hasMore: true };
+      read.push(new WeakRef(page));
+      return Promise.resolve(page);
+    },
+  } as ServiceStore;
+  const { body } = await answerList(store, 'ada', {}, '/plants');
+  const sent: WeakRef<object>[] = [];
+  for (let n = 0; n < 4; n++) sent.push(new WeakRef((await (body as Pages).next()).value as object));
+  await nextTurn();
+  collectGarbage();
+  assert.equal([...read, ...sent].filter((page) => page.deref() !== undefined).length, 1, 'only the page in progress');
 });
 
-describe('parseListQuery', () => {
-  it('accepts leading zeros, and ignores a parameter whose name begins with a question mark', () => {
-    assert.deepEqual(parseListQuery('limit=002'), { limit: 2, after: undefined });
-    assert.deepEqual(parseListQuery('?limit=1'), { limit: undefined, after: undefined });
-    assert.deepEqual(parseListQuery('?limit=1&limit=2'), { limit: 2, after: undefined });
-  });
+it('parseListQuery accepts leading zeros, and ignores a parameter whose name begins with a question mark', () => {
+  assert.deepEqual(parseListQuery('limit=002'), { limit: 2, after: undefined });
+  assert.deepEqual(parseListQuery('?limit=1'), { limit: undefined, after: undefined });
+  assert.deepEqual(parseListQuery('?limit=1&limit=2'), { limit: 2, after: undefined });
 });

@@ -1,93 +1,89 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { createOpenApiDocument } from '../../src/http.ts';
 import { errorTable, PlantStore, PlantStoreError } from '../../src/index.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { createFetchService } from '../support/service.ts';
 
-describe('GET /openapi.json', () => {
-  it('returns a valid OpenAPI 3.1.0 document without requiring a token, and supports HEAD', async (t) => {
-    const service = createFetchService(t);
-    const got = await service.call('GET', '/openapi.json', { token: null });
-    assert.deepEqual(got.json, JSON.parse(JSON.stringify(createOpenApiDocument())));
-    const head = await service.call('HEAD', '/openapi.json', { token: 'nobody' });
-    assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(Buffer.byteLength(got.text))]);
-    const validator = new Validator();
-    const { valid, errors } = await validator.validate(got.json as Readonly<Record<string, unknown>>);
-    assert.ok(valid, JSON.stringify(errors, null, 2));
-    assert.equal(validator.version, '3.1');
-  });
+it('GET /openapi.json returns a valid OpenAPI 3.1.0 document without a token, and supports HEAD', async (t) => {
+  const service = createFetchService(t);
+  const got = await service.call('GET', '/openapi.json', { token: null });
+  assert.deepEqual(got.json, JSON.parse(JSON.stringify(createOpenApiDocument())));
+  const head = await service.call('HEAD', '/openapi.json', { token: 'nobody' });
+  assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(Buffer.byteLength(got.text))]);
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(got.json as Readonly<Record<string, unknown>>);
+  assert.ok(valid, JSON.stringify(errors, null, 2));
+  assert.equal(validator.version, '3.1');
+});
 
-  it('describes the errors of a storage and of a closed store', async (t) => {
-    const storage = new HookedStorage();
-    const service = createFetchService(t, { store: new PlantStore({ storage, maxCacheBytes: 0 }) });
-    // service.call asserts that the document describes the response.
-    const assertErrors = async (code: keyof typeof errorTable): Promise<void> => {
-      for (const { error } of [
-        await service.call('GET', '/plants'),
-        await service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' }),
-        await service.call('DELETE', '/plants/1'),
-      ]) {
-        assert.equal(error, errorTable[code].integer);
-      }
-    };
-    for (const code of ['storage_unsupported', 'storage_unavailable'] as const) {
-      storage.beforeCommit = storage.beforeList = () => {
-        throw new PlantStoreError(code);
-      };
-      await assertErrors(code);
+it('GET /openapi.json describes the errors of a storage and of a closed store', async (t) => {
+  const storage = new HookedStorage();
+  const service = createFetchService(t, { store: new PlantStore({ storage, maxCacheBytes: 0 }) });
+  // service.call asserts that the document describes the response.
+  const assertErrors = async (code: keyof typeof errorTable): Promise<void> => {
+    for (const { error } of [
+      await service.call('GET', '/plants'),
+      await service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' }),
+      await service.call('DELETE', '/plants/1'),
+    ]) {
+      assert.equal(error, errorTable[code].integer);
     }
-    await service.store.close();
-    service.faults.length = 0;
-    await assertErrors('closed');
-    assert.deepEqual(service.faults, [], 'a closed store is not reported');
+  };
+  for (const code of ['storage_unsupported', 'storage_unavailable'] as const) {
+    storage.beforeCommit = storage.beforeList = () => {
+      throw new PlantStoreError(code);
+    };
+    await assertErrors(code);
+  }
+  await service.store.close();
+  service.faults.length = 0;
+  await assertErrors('closed');
+  assert.deepEqual(service.faults, [], 'a closed store is not reported');
+});
+
+it('createOpenApiDocument describes a Plant without an id, whose tag may be missing but not null', () => {
+  const { components } = createOpenApiDocument() as { components: { schemas: Record<string, object> } };
+  const { properties, required } = components.schemas['Plant'] as { properties: object; required: string[] };
+  assert.deepEqual([Object.keys(properties), required], [['name', 'tag'], ['name']]);
+  assert.partialDeepStrictEqual(properties, { name: { type: 'string' }, tag: { type: 'string' } });
+});
+
+it('createOpenApiDocument contains the operationId, the parameters and the scope of each operation', () => {
+  const { paths } = createOpenApiDocument() as { paths: Record<string, Record<string, object>> };
+  const parameter = (place: string, format: string) => ({ in: place, schema: { type: 'integer', format } });
+  const [limit, after] = [parameter('query', 'int32'), parameter('query', 'int64')];
+  assert.partialDeepStrictEqual(paths, {
+    '/plants': {
+      get: {
+        operationId: 'getPlants',
+        parameters: [
+          { name: 'limit', ...limit },
+          { name: 'after', ...after },
+        ],
+        security: [{ bearerAuth: ['plants:read'] }],
+      },
+      post: {
+        operationId: 'createPlant',
+        requestBody: { required: true },
+        security: [{ bearerAuth: ['plants:write'] }],
+      },
+    },
+    '/plants/{id}': {
+      delete: {
+        operationId: 'deletePlant',
+        parameters: [{ name: 'id', required: true, ...parameter('path', 'int64') }],
+        security: [{ bearerAuth: ['plants:write'] }],
+      },
+    },
+    '/openapi.json': { get: { operationId: 'getOpenApi', security: [] } },
   });
 });
 
-describe('createOpenApiDocument', () => {
-  it('describes a Plant without an id, whose tag may be missing but not null', () => {
-    const { components } = createOpenApiDocument() as { components: { schemas: Record<string, object> } };
-    const { properties, required } = components.schemas['Plant'] as { properties: object; required: string[] };
-    assert.deepEqual([Object.keys(properties), required], [['name', 'tag'], ['name']]);
-    assert.partialDeepStrictEqual(properties, { name: { type: 'string' }, tag: { type: 'string' } });
-  });
-
-  it('contains the operationId, the parameters and the required scope, if any, of each operation', () => {
-    const { paths } = createOpenApiDocument() as { paths: Record<string, Record<string, object>> };
-    const parameter = (place: string, format: string) => ({ in: place, schema: { type: 'integer', format } });
-    const [limit, after] = [parameter('query', 'int32'), parameter('query', 'int64')];
-    assert.partialDeepStrictEqual(paths, {
-      '/plants': {
-        get: {
-          operationId: 'getPlants',
-          parameters: [
-            { name: 'limit', ...limit },
-            { name: 'after', ...after },
-          ],
-          security: [{ bearerAuth: ['plants:read'] }],
-        },
-        post: {
-          operationId: 'createPlant',
-          requestBody: { required: true },
-          security: [{ bearerAuth: ['plants:write'] }],
-        },
-      },
-      '/plants/{id}': {
-        delete: {
-          operationId: 'deletePlant',
-          parameters: [{ name: 'id', required: true, ...parameter('path', 'int64') }],
-          security: [{ bearerAuth: ['plants:write'] }],
-        },
-      },
-      '/openapi.json': { get: { operationId: 'getOpenApi', security: [] } },
-    });
-  });
-
-  it('throws a TypeError if its argument is not a URL or a path', () => {
-    for (const url of ['https://example.org/garden', '/garden', '/', undefined]) createOpenApiDocument(url);
-    for (const url of ['', 7, null, {}, 'http://', new URL('http://x')]) {
-      assert.throws(() => createOpenApiDocument(url as string), { name: 'TypeError', message: /^serverUrl must be/ });
-    }
-  });
+it('createOpenApiDocument throws a TypeError if its argument is not a URL or a path', () => {
+  for (const url of ['https://example.org/garden', '/garden', '/', undefined]) createOpenApiDocument(url);
+  for (const url of ['', 7, null, {}, 'http://', new URL('http://x')]) {
+    assert.throws(() => createOpenApiDocument(url as string), { name: 'TypeError', message: /^serverUrl must be/ });
+  }
 });

@@ -5,7 +5,7 @@ import { outcome } from '../support/call.ts';
 import type { Answered, Call } from '../support/call.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
-import { authenticateByName, describeOnBothFronts } from '../support/service.ts';
+import { authenticateByName, fronts } from '../support/service.ts';
 import type { AnyService } from '../support/service.ts';
 import { createLongList, createPlants } from '../support/stored-plants.ts';
 
@@ -36,8 +36,8 @@ const requests: (Call & { method: string; target: string; status: number })[] = 
   { method: 'GET', target: '/plants', token: 'unknown', status: 401 },
 ];
 
-describeOnBothFronts('maxInFlight', (startService) => {
-  it('refuses a third request of a user after the time in Retry-After, and serves other users meanwhile', async (t) => {
+for (const [front, startService] of Object.entries(fronts)) {
+  it(`maxInFlight over ${front} refuses a user’s third request after a second, and serves others meanwhile`, async (t) => {
     const held = new Hold();
     const storage = new HookedStorage();
     storage.beforeList = held.hook;
@@ -55,7 +55,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     assert.deepEqual(service.faults, [], 'saturation is not reported');
   });
 
-  it('does not count requests whose whole response has been sent', async (t) => {
+  it(`maxInFlight over ${front} does not count requests whose whole response has been sent`, async (t) => {
     const service = await startService(t, { maxInFlight: 1 });
     await createPlants(service.store, 2500);
     for (const { method, target, status, ...call } of requests) {
@@ -66,7 +66,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     }
   });
 
-  it('does not count lists that were cut off because the storage failed', { timeout: 20_000 }, async (t) => {
+  it(`maxInFlight over ${front} does not count lists that were cut off`, { timeout: 20_000 }, async (t) => {
     const storage = new HookedStorage();
     const service = await startService(t, { storage, maxInFlight: 1 });
     await createPlants(service.store, 1001);
@@ -79,7 +79,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     assert.equal(service.faults.length, 1);
   });
 
-  it('counts lists until their client has disconnected', async (t) => {
+  it(`maxInFlight over ${front} counts lists until their client has disconnected`, async (t) => {
     const service = await startService(t, { maxInFlight: 1 });
     await createLongList(service.store);
     const response = await service.send(new Request(`${service.url}/plants`, { headers }));
@@ -89,7 +89,7 @@ describeOnBothFronts('maxInFlight', (startService) => {
     assert.deepEqual(service.faults, []);
   });
 
-  it('counts create requests until their client has disconnected while their body is incomplete', async (t) => {
+  it(`maxInFlight over ${front} counts an upload until its client has disconnected`, async (t) => {
     const begun = Promise.withResolvers<undefined>();
     const authenticate: Authenticate = (token) => {
       begun.resolve(undefined);
@@ -119,4 +119,4 @@ describeOnBothFronts('maxInFlight', (startService) => {
     await untilFree(service);
     assert.deepEqual(service.faults, []);
   });
-});
+}

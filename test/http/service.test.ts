@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 // The compiled package is a second copy.
 import { MemoryStorage as OtherStorage, PlantStore as OtherStore } from 'plant-store';
@@ -10,35 +10,33 @@ import type { ServiceStore } from '../../src/http.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { listenUrl } from '../support/listen.ts';
-import { authenticateByName, createFetchService, describeOnBothFronts } from '../support/service.ts';
+import { authenticateByName, createFetchService, fronts } from '../support/service.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
 const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
 const post = (): Request => new Request('http://x/plants', { method: 'POST', headers, body: '{"id":7,"name":"Fern"}' });
 
-describe('the store of a service', () => {
-  it('can be an object that wraps a store', async () => {
-    await using store = new PlantStore({ storage: new MemoryStorage() });
-    const wrapper: ServiceStore = {
-      createPlant: (user, plant) => store.createPlant(user, { ...plant, tag: 'new' }),
-      listPageJson: (user, options) => store.listPageJson(user, options),
-      deletePlant: (user, id) => store.deletePlant(user, id),
-    };
-    const send = createFetchHandler(wrapper, { authenticate: authenticateByName });
-    assert.deepEqual(await (await send(post())).json(), { name: 'Fern', tag: 'new' });
-  });
-
-  it('can be a store of a second copy of the package, whose errors have their own responses', async () => {
-    await using store = new OtherStore({ storage: new OtherStorage() });
-    assert.ok(!(store instanceof PlantStore));
-    const send = createFetchHandler(store, { authenticate: authenticateByName });
-    assert.equal((await send(post())).status, 200);
-    assert.match(await (await send(post())).text(), /40003/);
-  });
+it('the store of a service can be an object that wraps a store', async () => {
+  await using store = new PlantStore({ storage: new MemoryStorage() });
+  const wrapper: ServiceStore = {
+    createPlant: (user, plant) => store.createPlant(user, { ...plant, tag: 'new' }),
+    listPageJson: (user, options) => store.listPageJson(user, options),
+    deletePlant: (user, id) => store.deletePlant(user, id),
+  };
+  const send = createFetchHandler(wrapper, { authenticate: authenticateByName });
+  assert.deepEqual(await (await send(post())).json(), { name: 'Fern', tag: 'new' });
 });
 
-describeOnBothFronts('basePath', (start) => {
-  it('is the prefix in Link and in the server URL, whether or not the request path contains it', async (t) => {
+it('the store of a service can be from a second copy of the package, also if it reports errors', async () => {
+  await using store = new OtherStore({ storage: new OtherStorage() });
+  assert.ok(!(store instanceof PlantStore));
+  const send = createFetchHandler(store, { authenticate: authenticateByName });
+  assert.equal((await send(post())).status, 200);
+  assert.match(await (await send(post())).text(), /40003/);
+});
+
+for (const [front, start] of Object.entries(fronts)) {
+  it(`basePath over ${front} is in Link and in the server URL, whether or not the request contains it`, async (t) => {
     // The second base path is itself a route.
     for (const basePath of ['/garden', '/plants', '/~ada/b-c/%7Bd%7D']) {
       const { store, url, send } = await start(t, { basePath });
@@ -56,60 +54,58 @@ describeOnBothFronts('basePath', (start) => {
       }
     }
   });
+}
+
+it('onError by default writes the error, the method and the path, but no secrets', async (t) => {
+  const printed = t.mock.method(console, 'error', () => undefined);
+  const row = { code: '23502', detail: 'Failing row contains (ROW-SECRET)' };
+  const storage = new HookedStorage();
+  storage.beforeCommit = () => {
+    throw new Error('disk full', { cause: Object.assign(new Error('null value'), row) });
+  };
+  const listener = createRequestListener(new PlantStore({ storage }), { authenticate: () => ({ user: 'ada' }) });
+  // Simulates a body parser that sets `body` without reading the request.
+  const server = createServer((request, response) => {
+    void listener(Object.assign(request, { body: { name: 'BODY-SECRET' } }), response);
+  });
+  const response = await fetch(`${await listenUrl(t, server)}/plants?a=QUERY-SECRET`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer TOKEN-SECRET', cookie: 'a=COOKIE-SECRET', 'content-type': 'application/json' },
+    body: '{"id":1,"name":"BODY-SECRET"}',
+  });
+  assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1']);
+  const text = printed.mock.calls.map(({ arguments: args }) => args.map(String).join(' ')).join('\n');
+  assert.match(text, /^POST \/plants failed: PlantStoreError: .*storage_unavailable.*Caused by .*\(code 23502\)\n/s);
+  assert.doesNotMatch(text, /SECRET/);
 });
 
-describe('onError', () => {
-  it('by default writes the error, the method and the path, but no secrets', async (t) => {
+const failing = {
+  throws: () => {
+    throw new Error('the hook is broken');
+  },
+  'returns a promise that rejects': () => Promise.reject(new Error('the hook is broken')) as unknown as undefined,
+};
+for (const [what, hook] of Object.entries(failing)) {
+  it(`onError is called once per error and does not end the process if it ${what}`, async (t) => {
     const printed = t.mock.method(console, 'error', () => undefined);
-    const row = { code: '23502', detail: 'Failing row contains (ROW-SECRET)' };
+    const cause = new Error('disk full');
     const storage = new HookedStorage();
     storage.beforeCommit = () => {
-      throw new Error('disk full', { cause: Object.assign(new Error('null value'), row) });
+      throw cause;
     };
-    const listener = createRequestListener(new PlantStore({ storage }), { authenticate: () => ({ user: 'ada' }) });
-    // Simulates a body parser that sets `body` without reading the request.
-    const server = createServer((request, response) => {
-      void listener(Object.assign(request, { body: { name: 'BODY-SECRET' } }), response);
-    });
-    const response = await fetch(`${await listenUrl(t, server)}/plants?a=QUERY-SECRET`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer TOKEN-SECRET', cookie: 'a=COOKIE-SECRET', 'content-type': 'application/json' },
-      body: '{"id":1,"name":"BODY-SECRET"}',
-    });
-    assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1']);
-    const text = printed.mock.calls.map(({ arguments: args }) => args.map(String).join(' ')).join('\n');
-    assert.match(text, /^POST \/plants failed: PlantStoreError: .*storage_unavailable.*Caused by .*\(code 23502\)\n/s);
-    assert.doesNotMatch(text, /SECRET/);
+    const onError = t.mock.fn<(error: unknown, request: object) => void>(hook);
+    const service = createFetchService(t, { storage, onError });
+    const answered = await service.call('DELETE', '/plants/7?a=1');
+    assert.equal(answered.status, 503);
+    const requestId = answered.headers.get('x-request-id');
+    assert.deepEqual(
+      onError.mock.calls.map(({ arguments: [error, request] }) => [(error as Error).cause, request]),
+      [[cause, { requestId, method: 'DELETE', path: '/plants/{id}' }]],
+    );
+    await nextTurn();
+    const lines = printed.mock.calls.map(({ arguments: [line] }) => String(line));
+    assert.match(lines[0] ?? '', /^onError failed: Error: the hook is broken/);
+    assert.match(lines[1] ?? '', /^DELETE \/plants\/\{id\} failed: PlantStoreError.*Caused by Error: disk full/s);
+    assert.equal((await service.call('GET', '/plants')).status, 200);
   });
-
-  const failing = {
-    throws: () => {
-      throw new Error('the hook is broken');
-    },
-    'returns a promise that rejects': () => Promise.reject(new Error('the hook is broken')) as unknown as undefined,
-  };
-  for (const [what, hook] of Object.entries(failing)) {
-    it(`is called once per error and does not end the process if it ${what}`, async (t) => {
-      const printed = t.mock.method(console, 'error', () => undefined);
-      const cause = new Error('disk full');
-      const storage = new HookedStorage();
-      storage.beforeCommit = () => {
-        throw cause;
-      };
-      const onError = t.mock.fn<(error: unknown, request: object) => void>(hook);
-      const service = createFetchService(t, { storage, onError });
-      const answered = await service.call('DELETE', '/plants/7?a=1');
-      assert.equal(answered.status, 503);
-      const requestId = answered.headers.get('x-request-id');
-      assert.deepEqual(
-        onError.mock.calls.map(({ arguments: [error, request] }) => [(error as Error).cause, request]),
-        [[cause, { requestId, method: 'DELETE', path: '/plants/{id}' }]],
-      );
-      await nextTurn();
-      const lines = printed.mock.calls.map(({ arguments: [line] }) => String(line));
-      assert.match(lines[0] ?? '', /^onError failed: Error: the hook is broken/);
-      assert.match(lines[1] ?? '', /^DELETE \/plants\/\{id\} failed: PlantStoreError.*Caused by Error: disk full/s);
-      assert.equal((await service.call('GET', '/plants')).status, 200);
-    });
-  }
-});
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { RequestMessage } from '../../src/http.ts';
 import { PlantStore } from '../../src/index.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
@@ -12,10 +12,7 @@ import { createFetchService, startService } from '../support/service.ts';
 import { createLongList, createPlants } from '../support/stored-plants.ts';
 import type { Call } from '../support/call.ts';
 
-/**
- * Requests and the expected content of their messages: the operation, the status, the error code, the user and the path,
- * or the first segments of an unknown path.
- */
+/** A message is the operation, the status, the code, the user and the path, or the beginning of an unknown path. */
 const cases: readonly (Call & { method: string; target: string; message: string })[] = [
   { method: 'POST', target: '/plants', body: '{"id":7,"name":"Fern"}', message: 'createPlant 200 - ada /plants' },
   { method: 'HEAD', target: '/plants', message: 'getPlants 200 - ada /plants' },
@@ -39,153 +36,149 @@ async function next(messages: RequestMessage[]): Promise<RequestMessage> {
   return messages.pop() ?? assert.fail();
 }
 
-describe('tracing channel plant-store:request', () => {
-  it('receives the route, the status, the error code and the user of each request', async (t) => {
-    const { call } = await startService(t);
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const startMs = performance.now();
-    for (const { method, target, message: expected, ...options } of cases) {
-      await call(method, target, options);
-      const message = await next(messages);
-      assert.partialDeepStrictEqual(message, { method, isComplete: true, client: '127.0.0.1' });
-      const { operation = '-', status, code = '-', user = '-', path, unmatchedPath = '' } = message;
-      assert.equal(`${operation} ${status} ${code} ${user} ${path}${unmatchedPath}`, expected);
-      const { durationMs, bytes = 0 } = message;
-      assert.ok(durationMs > 0 && durationMs < performance.now() - startMs && bytes > 100);
-    }
-  });
-
-  it('receives the request id that the client sent if it is valid, and otherwise a unique id', async (t) => {
-    const { call } = createFetchService(t);
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const send = async (id: string): Promise<string> =>
-      (await call('GET', '/plants', { headers: { 'x-request-id': id } })).headers.get('x-request-id') ?? '';
-    for (const id of ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"]) assert.equal(await send(id), id);
-    const made = new Set<string>();
-    for (const id of ['', 'x'.repeat(129), 'a b', 'a"b', 'a\\b', 'café']) made.add(await send(id));
-    assert.equal(made.size, 6);
-    for (const id of made) assert.match(id, /^[\w-]{12}-[\da-z]+$/);
-    assert.deepEqual(
-      messages.slice(3).map(({ requestId }) => requestId),
-      [...made],
-    );
-  });
-
-  it('receives the traceparent that the client sent if it is valid', async (t) => {
-    const { call } = createFetchService(t);
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    // W3C Trace Context §3.2.
-    const ids = '0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7';
-    const valid = [`00-${ids}-00`, `01-${ids}-01`, `fe-${ids}-01-more`];
-    const allZero = `00-${ids.replace(/^\w+/, '0'.repeat(32))}-01`;
-    for (const traceparent of [...valid, '', `ff-${ids}-01`, `00-${ids}-01-more`, `01-${ids}-01more`, allZero]) {
-      await call('GET', '/plants', { headers: { traceparent } });
-    }
-    assert.deepEqual(
-      messages.flatMap(({ traceparent }) => traceparent ?? []),
-      valid,
-    );
-  });
-
-  it('receives the Nth address from the right for N trusted proxies, or the address of the connection', async (t) => {
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const peer = '127.0.0.1';
-    const forwarded = [
-      { trustedProxies: 0, forwardedFor: '192.0.2.1', client: peer },
-      { trustedProxies: 1, forwardedFor: '192.0.2.1,192.0.2.2 ', client: '192.0.2.2' },
-      { trustedProxies: 2, forwardedFor: '192.0.2.1, 2001:db8::1, 192.0.2.3', client: '2001:db8::1' },
-      { trustedProxies: 3, forwardedFor: '192.0.2.1, 192.0.2.2', client: peer },
-      { trustedProxies: 1, forwardedFor: '192.0.2.1:51008', client: '192.0.2.1' },
-      { trustedProxies: 1, forwardedFor: '[2001:db8::1]:443', client: '2001:db8::1' },
-      { trustedProxies: 1, forwardedFor: '192.0.2.1:x', client: peer },
-    ];
-    for (const { trustedProxies, forwardedFor, client } of forwarded) {
-      const { call } = await startService(t, { trustedProxies });
-      await call('GET', '/plants', { headers: { 'x-forwarded-for': forwardedFor } });
-      const message = await next(messages);
-      assert.equal(message.client, client, forwardedFor);
-    }
-  });
-
-  it('receives isComplete: false for a list if the client disconnects before its end', async (t) => {
-    const { port, store } = await startService(t);
-    await createLongList(store);
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const connection = await RawConnection.open(t, port, listRequest);
-    await connection.until(/xxx/);
-    connection.socket.destroy();
+it('a request message contains the route, the status, the error code and the user', async (t) => {
+  const { call } = await startService(t);
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  const startMs = performance.now();
+  for (const { method, target, message: expected, ...options } of cases) {
+    await call(method, target, options);
     const message = await next(messages);
-    assert.partialDeepStrictEqual(message, { status: 200, code: undefined, isComplete: false });
-  });
-
-  it('receives the code incomplete and the status of the response if an error ends a list early', async (t) => {
-    const storage = new HookedStorage();
-    storage.beforeList = (_, { after }) => {
-      if (after !== undefined) throw new Error('damaged');
-    };
-    const store = new PlantStore({ storage });
-    await createPlants(store, 1001);
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    for (const service of [await startService(t, { store }), createFetchService(t, { store })]) {
-      await assert.rejects(service.call('GET', '/plants'));
-      const message = await next(messages);
-      assert.partialDeepStrictEqual(message, { status: 200, code: 'incomplete', isComplete: false });
-      assert.equal(service.faults.length, 1);
-    }
-  });
-
-  it('receives status 499 and no error code if the client disconnects during an upload', async (t) => {
-    const service = await startService(t);
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const { connection } = await begin(t, service, post('{"id":1', 100));
-    connection.socket.destroy();
-    const message = await next(messages);
-    const expected = { operation: 'createPlant', status: 499, code: undefined, user: 'ada', isComplete: false };
-    assert.partialDeepStrictEqual(message, expected);
-    assert.deepEqual(service.faults, []);
-  });
+    assert.partialDeepStrictEqual(message, { method, isComplete: true, client: '127.0.0.1' });
+    const { operation = '-', status, code = '-', user = '-', path, unmatchedPath = '' } = message;
+    assert.equal(`${operation} ${status} ${code} ${user} ${path}${unmatchedPath}`, expected);
+    const { durationMs, bytes = 0 } = message;
+    assert.ok(durationMs > 0 && durationMs < performance.now() - startMs && bytes > 100);
+  }
 });
 
-describe('events of a request', () => {
-  it('are those of tracePromise, including error if onError is called', async (t) => {
-    let isBroken = false;
-    const authenticate = (): null => {
-      if (isBroken) throw new Error('The identity provider failed');
-      return null;
-    };
-    const { call, faults } = createFetchService(t, { authenticate });
-    const events = eventsOf(t, 'plant-store:request');
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    await call('GET', '/plants');
-    assert.deepEqual(events.splice(0), ['start', 'end', 'asyncStart', 'asyncEnd']);
-    isBroken = true;
-    await call('GET', '/plants');
-    assert.deepEqual(events, ['start', 'error', 'end', 'asyncStart', 'asyncEnd']);
-    const { status, code, user, error } = messages.at(-1) ?? assert.fail();
-    assert.deepEqual([status, code, user, [error]], [500, 'internal', undefined, faults]);
-  });
+it('a request message contains the request id that the client sent if it is valid, or a unique id', async (t) => {
+  const { call } = createFetchService(t);
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  const send = async (id: string): Promise<string> =>
+    (await call('GET', '/plants', { headers: { 'x-request-id': id } })).headers.get('x-request-id') ?? '';
+  for (const id of ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"]) assert.equal(await send(id), id);
+  const made = new Set<string>();
+  for (const id of ['', 'x'.repeat(129), 'a b', 'a"b', 'a\\b', 'café']) made.add(await send(id));
+  assert.equal(made.size, 6);
+  for (const id of made) assert.match(id, /^[\w-]{12}-[\da-z]+$/);
+  assert.deepEqual(
+    messages.slice(3).map(({ requestId }) => requestId),
+    [...made],
+  );
+});
 
-  it('share a message that contains the route at the start event, and set the async context of authenticate', async (t) => {
-    const context = new AsyncLocalStorage<unknown>();
-    const { start } = tracingChannel<unknown, RequestMessage>('plant-store:request');
-    let started: unknown;
-    start.bindStore(context, (message) => {
-      started = { ...message };
-      return message;
-    });
-    t.after(() => start.unbindStore(context));
-    let seen: unknown;
-    const { call } = createFetchService(t, {
-      authenticate: () => {
-        seen = context.getStore();
-        return { user: 'ada' };
-      },
-    });
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    await call('DELETE', '/plants/7');
-    const [message] = messages;
-    const route = { method: 'DELETE', path: '/plants/{id}', operation: 'deletePlant' };
-    assert.partialDeepStrictEqual(started, { ...route, status: 0, durationMs: 0, isComplete: false });
-    assert.deepEqual([seen === message, message?.status], [true, 404]);
+it('a request message contains the traceparent that the client sent if it is valid', async (t) => {
+  const { call } = createFetchService(t);
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  // W3C Trace Context §3.2.
+  const ids = '0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7';
+  const valid = [`00-${ids}-00`, `01-${ids}-01`, `fe-${ids}-01-more`];
+  const allZero = `00-${ids.replace(/^\w+/, '0'.repeat(32))}-01`;
+  for (const traceparent of [...valid, '', `ff-${ids}-01`, `00-${ids}-01-more`, `01-${ids}-01more`, allZero]) {
+    await call('GET', '/plants', { headers: { traceparent } });
+  }
+  assert.deepEqual(
+    messages.flatMap(({ traceparent }) => traceparent ?? []),
+    valid,
+  );
+});
+
+it('a request message contains the Nth address from the right for N trusted proxies, or the peer’s', async (t) => {
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  const peer = '127.0.0.1';
+  const forwarded = [
+    { trustedProxies: 0, forwardedFor: '192.0.2.1', client: peer },
+    { trustedProxies: 1, forwardedFor: '192.0.2.1,192.0.2.2 ', client: '192.0.2.2' },
+    { trustedProxies: 2, forwardedFor: '192.0.2.1, 2001:db8::1, 192.0.2.3', client: '2001:db8::1' },
+    { trustedProxies: 3, forwardedFor: '192.0.2.1, 192.0.2.2', client: peer },
+    { trustedProxies: 1, forwardedFor: '192.0.2.1:51008', client: '192.0.2.1' },
+    { trustedProxies: 1, forwardedFor: '[2001:db8::1]:443', client: '2001:db8::1' },
+    { trustedProxies: 1, forwardedFor: '192.0.2.1:x', client: peer },
+  ];
+  for (const { trustedProxies, forwardedFor, client } of forwarded) {
+    const { call } = await startService(t, { trustedProxies });
+    await call('GET', '/plants', { headers: { 'x-forwarded-for': forwardedFor } });
+    const message = await next(messages);
+    assert.equal(message.client, client, forwardedFor);
+  }
+});
+
+it('a request message contains isComplete: false if the client disconnects before the end of a list', async (t) => {
+  const { port, store } = await startService(t);
+  await createLongList(store);
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  const connection = await RawConnection.open(t, port, listRequest);
+  await connection.until(/xxx/);
+  connection.socket.destroy();
+  const message = await next(messages);
+  assert.partialDeepStrictEqual(message, { status: 200, code: undefined, isComplete: false });
+});
+
+it('a request message contains the code incomplete and the status if an error ends a list early', async (t) => {
+  const storage = new HookedStorage();
+  storage.beforeList = (_, { after }) => {
+    if (after !== undefined) throw new Error('damaged');
+  };
+  const store = new PlantStore({ storage });
+  await createPlants(store, 1001);
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  for (const service of [await startService(t, { store }), createFetchService(t, { store })]) {
+    await assert.rejects(service.call('GET', '/plants'));
+    const message = await next(messages);
+    assert.partialDeepStrictEqual(message, { status: 200, code: 'incomplete', isComplete: false });
+    assert.equal(service.faults.length, 1);
+  }
+});
+
+it('a request message contains the status 499 and no code if the client disconnects during an upload', async (t) => {
+  const service = await startService(t);
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  const { connection } = await begin(t, service, post('{"id":1', 100));
+  connection.socket.destroy();
+  const message = await next(messages);
+  const expected = { operation: 'createPlant', status: 499, code: undefined, user: 'ada', isComplete: false };
+  assert.partialDeepStrictEqual(message, expected);
+  assert.deepEqual(service.faults, []);
+});
+
+it('the events of a request are those of tracePromise, with error if onError is called', async (t) => {
+  let isBroken = false;
+  const authenticate = (): null => {
+    if (isBroken) throw new Error('The identity provider failed');
+    return null;
+  };
+  const { call, faults } = createFetchService(t, { authenticate });
+  const events = eventsOf(t, 'plant-store:request');
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  await call('GET', '/plants');
+  assert.deepEqual(events.splice(0), ['start', 'end', 'asyncStart', 'asyncEnd']);
+  isBroken = true;
+  await call('GET', '/plants');
+  assert.deepEqual(events, ['start', 'error', 'end', 'asyncStart', 'asyncEnd']);
+  const { status, code, user, error } = messages.at(-1) ?? assert.fail();
+  assert.deepEqual([status, code, user, [error]], [500, 'internal', undefined, faults]);
+});
+
+it('the start event of a request has the route, and sets the async context of authenticate', async (t) => {
+  const context = new AsyncLocalStorage<unknown>();
+  const { start } = tracingChannel<unknown, RequestMessage>('plant-store:request');
+  let started: unknown;
+  start.bindStore(context, (message) => {
+    started = { ...message };
+    return message;
   });
+  t.after(() => start.unbindStore(context));
+  let seen: unknown;
+  const { call } = createFetchService(t, {
+    authenticate: () => {
+      seen = context.getStore();
+      return { user: 'ada' };
+    },
+  });
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  await call('DELETE', '/plants/7');
+  const [message] = messages;
+  const route = { method: 'DELETE', path: '/plants/{id}', operation: 'deletePlant' };
+  assert.partialDeepStrictEqual(started, { ...route, status: 0, durationMs: 0, isComplete: false });
+  assert.deepEqual([seen === message, message?.status], [true, 404]);
 });

@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import { describe } from 'node:test';
 import { promisify } from 'node:util';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
@@ -96,21 +95,11 @@ export function createFetchService(t: HasAfter, options: StartOptions = {}): Any
   return { store, faults, url, send, call };
 }
 
-/**
- * Registers the same tests for a service over node:http and for a service over fetch. `body` receives the function that
- * starts the service.
- */
-export function describeOnBothFronts(
-  name: string,
-  body: (startService: (t: HasAfter, options?: StartOptions) => Promise<AnyService>) => void,
-): void {
-  describe(`${name} over node:http`, () => {
-    body(startService);
-  });
-  describe(`${name} over fetch`, () => {
-    body(async (t, options) => createFetchService(t, options));
-  });
-}
+/** Functions that start a service. The keys are the names of the fronts. */
+export const fronts: Readonly<Record<string, (t: HasAfter, options?: StartOptions) => Promise<AnyService>>> = {
+  'node:http': startService,
+  fetch: (t, options) => Promise.resolve(createFetchService(t, options)),
+};
 
 export function countConnections(server: Server): Promise<number> {
   return promisify(server.getConnections.bind(server))();

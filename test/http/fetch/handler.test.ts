@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestMessage } from '../../../src/http.ts';
 import { PlantStore } from '../../../src/index.ts';
@@ -40,85 +40,81 @@ async function someTurns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await nextTurn();
 }
 
-describe('createFetchHandler', () => {
-  it('publishes list messages on consumption or cancellation, and other messages immediately', async (t) => {
-    const { send, store } = createFetchService(t);
-    await createPlants(store, 1001);
-    const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-    const consumed = await send(newList());
-    assert.equal(messages.length, 0);
-    await consumed.text();
-    const canceled = await send(newList());
-    await canceled.body?.cancel();
-    await send(new Request('http://x/plants', { method: 'HEAD', headers }));
-    await send(new Request('http://x/plants/1', { method: 'DELETE', headers }));
-    const ended = messages.map(({ operation, status, isComplete }) => [operation, status, isComplete].join(' '));
-    const expected = ['getPlants 200 true', 'getPlants 200 false', 'getPlants 200 true', 'deletePlant 204 true'];
-    assert.deepEqual(ended, expected);
-    assert.equal(messages[0]?.bytes, undefined);
-  });
-
-  it('ignores the fragment, the host and the scheme of a URL', async (t) => {
-    const { send } = createFetchService(t);
-    for (const url of ['http://x/plants#limit', 'https://x:8443/plants?limit=1', 'app://garden/plants']) {
-      const response = await send(new Request(url, { headers }));
-      assert.deepEqual([response.status, await response.text()], [200, '[]'], url);
-    }
-    for (const url of ['http://plants', 'http://x//plants', 'http://x/?/plants', 'data:/plants']) {
-      assert.equal((await send(new Request(url))).status, 404, url);
-    }
-  });
+it('createFetchHandler publishes the message of a list on its end, and other messages immediately', async (t) => {
+  const { send, store } = createFetchService(t);
+  await createPlants(store, 1001);
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
+  const consumed = await send(newList());
+  assert.equal(messages.length, 0);
+  await consumed.text();
+  const canceled = await send(newList());
+  await canceled.body?.cancel();
+  await send(new Request('http://x/plants', { method: 'HEAD', headers }));
+  await send(new Request('http://x/plants/1', { method: 'DELETE', headers }));
+  const ended = messages.map(({ operation, status, isComplete }) => [operation, status, isComplete].join(' '));
+  const expected = ['getPlants 200 true', 'getPlants 200 false', 'getPlants 200 true', 'deletePlant 204 true'];
+  assert.deepEqual(ended, expected);
+  assert.equal(messages[0]?.bytes, undefined);
 });
 
-describe('the stream of a long list', () => {
-  it('reads each page only when the consumer requests it', async (t) => {
-    const { service, reads } = await createCounting(t);
-    const reader = readerOf(await service.send(newList()));
-    await someTurns();
-    assert.equal(reads.count, 1);
-    for (const count of [1, 2, 3]) {
-      await reader.read();
-      await someTurns();
-      assert.equal(reads.count, count);
-    }
-    await reader.cancel();
-  });
-
-  it('returns its permit if the signal is aborted after the server has dropped the response', async (t) => {
-    const { service } = await createCounting(t);
-    const client = new AbortController();
-    assert.equal((await service.send(newList('', client.signal))).status, 200);
-    await someTurns();
-    collectGarbage();
-    client.abort();
-    await someTurns();
-    assert.equal((await service.send(newList('?limit=1'))).status, 200);
-  });
-
-  for (const [when, abortedRead] of [
-    ['while the first page is being read', 1],
-    ['while another page is being read', 2],
-    ['between two pages', undefined],
-  ] as const) {
-    it(`fails without reading further pages if the signal is aborted ${when}`, async (t) => {
-      const { service, reads } = await createCounting(t);
-      const client = new AbortController();
-      reads.beforeEach = () => {
-        if (reads.count === abortedRead) client.abort();
-        return nextTurn();
-      };
-      const reader = readerOf(await service.send(newList('', client.signal)));
-      if (abortedRead !== 1) await reader.read();
-      if (abortedRead === undefined) client.abort();
-      const count = abortedRead ?? reads.count;
-      const rest = async (): Promise<void> => {
-        while (!(await reader.read()).done);
-      };
-      await assert.rejects(rest, { code: 'internal', message: 'The list ended before it was complete.' });
-      await someTurns();
-      assert.equal(reads.count, count);
-      assert.equal((await service.send(newList('?limit=0'))).status, 200, 'the permit is free');
-      assert.deepEqual(service.faults, []);
-    });
+it('createFetchHandler ignores the fragment, the host and the scheme of a URL', async (t) => {
+  const { send } = createFetchService(t);
+  for (const url of ['http://x/plants#limit', 'https://x:8443/plants?limit=1', 'app://garden/plants']) {
+    const response = await send(new Request(url, { headers }));
+    assert.deepEqual([response.status, await response.text()], [200, '[]'], url);
+  }
+  for (const url of ['http://plants', 'http://x//plants', 'http://x/?/plants', 'data:/plants']) {
+    assert.equal((await send(new Request(url))).status, 404, url);
   }
 });
+
+it('the stream of a long list reads each page only when the consumer requests it', async (t) => {
+  const { service, reads } = await createCounting(t);
+  const reader = readerOf(await service.send(newList()));
+  await someTurns();
+  assert.equal(reads.count, 1);
+  for (const count of [1, 2, 3]) {
+    await reader.read();
+    await someTurns();
+    assert.equal(reads.count, count);
+  }
+  await reader.cancel();
+});
+
+it('the stream of a long list returns its permit if the signal is aborted after garbage collection', async (t) => {
+  const { service } = await createCounting(t);
+  const client = new AbortController();
+  assert.equal((await service.send(newList('', client.signal))).status, 200);
+  await someTurns();
+  collectGarbage();
+  client.abort();
+  await someTurns();
+  assert.equal((await service.send(newList('?limit=1'))).status, 200);
+});
+
+for (const [when, abortedRead] of [
+  ['while the first page is being read', 1],
+  ['while another page is being read', 2],
+  ['between two pages', undefined],
+] as const) {
+  it(`the stream of a long list fails without reading further pages if the signal is aborted ${when}`, async (t) => {
+    const { service, reads } = await createCounting(t);
+    const client = new AbortController();
+    reads.beforeEach = () => {
+      if (reads.count === abortedRead) client.abort();
+      return nextTurn();
+    };
+    const reader = readerOf(await service.send(newList('', client.signal)));
+    if (abortedRead !== 1) await reader.read();
+    if (abortedRead === undefined) client.abort();
+    const count = abortedRead ?? reads.count;
+    const rest = async (): Promise<void> => {
+      while (!(await reader.read()).done);
+    };
+    await assert.rejects(rest, { code: 'internal', message: 'The list ended before it was complete.' });
+    await someTurns();
+    assert.equal(reads.count, count);
+    assert.equal((await service.send(newList('?limit=0'))).status, 200, 'the permit is free');
+    assert.deepEqual(service.faults, []);
+  });
+}

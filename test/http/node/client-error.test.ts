@@ -180,61 +180,57 @@ describe('the response to a request that the server does not read completely', {
   }
 });
 
-describe('input that is not HTTP while a request is in progress', () => {
-  it('is not read, and does not affect the response', async (t) => {
-    const service = await startHeldService(t);
-    const [connection, socket] = await openAccepted(t, service);
-    connection.send(createRequest(1));
-    await service.held.begun;
-    connection.send('garbage\r\n\r\n');
-    await eventuallyEqual(() => socket.isPaused(), true);
-    connection.socket.pause();
-    connection.send('x'.repeat(1_000_000));
-    service.held.release();
-    await eventuallyEqual(() => socket.bytesWritten > 0, true);
-    await sleep(20);
-    connection.socket.resume();
-    assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, 200);
-    // A client that sends everything before it reads the response is not blocked.
-    await eventuallyEqual(() => socket.bytesRead > 1_000_000, true);
-    await connection.untilClosed();
-  });
-
-  it('does not add an error response to a list that is being sent', async (t) => {
-    const service = await startService(t);
-    await createLongList(service.store);
-    const text = listRequest.replace('\r\n\r\n', '\r\nTransfer-Encoding: chunked\r\n\r\n');
-    const { connection, response } = await begin(t, service, text, { isPaused: true });
-    await eventuallyEqual(() => response.headersSent, true);
-    connection.send('zz\r\n');
-    connection.socket.resume();
-    const received = await connection.untilClosed();
-    assert.deepEqual([received.split('HTTP/1.1 ').length - 1, received.slice(-8)], [1, ']\r\n0\r\n\r\n']);
-  });
+it('input that is not HTTP does not affect the response to a request in progress', async (t) => {
+  const service = await startHeldService(t);
+  const [connection, socket] = await openAccepted(t, service);
+  connection.send(createRequest(1));
+  await service.held.begun;
+  connection.send('garbage\r\n\r\n');
+  await eventuallyEqual(() => socket.isPaused(), true);
+  connection.socket.pause();
+  connection.send('x'.repeat(1_000_000));
+  service.held.release();
+  await eventuallyEqual(() => socket.bytesWritten > 0, true);
+  await sleep(20);
+  connection.socket.resume();
+  assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, 200);
+  // A client that sends everything before it reads the response is not blocked.
+  await eventuallyEqual(() => socket.bytesRead > 1_000_000, true);
+  await connection.untilClosed();
 });
 
-describe('a request whose caller is being looked up', () => {
-  it('has no effect if its connection is refused meanwhile', async (t) => {
-    const caller = Promise.withResolvers<{ user: string }>();
-    const { port, store, faults } = await startService(t, { authenticate: () => caller.promise });
-    await store.createPlant('ada', { id: 1, name: 'Fern' });
-    const text = `DELETE /plants/1 HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
-    const connection = await RawConnection.open(t, port, text);
-    assert.equal(parseRawAnswer(await connection.untilClosed()).error, 40009);
-    caller.resolve({ user: 'ada' });
-    await sleep(20);
-    assert.deepEqual([await store.listPlants('ada'), faults], [[{ id: 1n, name: 'Fern' }], []]);
-  });
+it('input that is not HTTP does not add an error response to a list that is being sent', async (t) => {
+  const service = await startService(t);
+  await createLongList(service.store);
+  const text = listRequest.replace('\r\n\r\n', '\r\nTransfer-Encoding: chunked\r\n\r\n');
+  const { connection, response } = await begin(t, service, text, { isPaused: true });
+  await eventuallyEqual(() => response.headersSent, true);
+  connection.send('zz\r\n');
+  connection.socket.resume();
+  const received = await connection.untilClosed();
+  assert.deepEqual([received.split('HTTP/1.1 ').length - 1, received.slice(-8)], [1, ']\r\n0\r\n\r\n']);
+});
 
-  it('gets its response although the client has ended its side of the connection', async (t) => {
-    const caller = Promise.withResolvers<{ user: string }>();
-    const service = await startService(t, { authenticate: () => caller.promise });
-    const [connection, socket] = await openAccepted(t, service);
-    const ended = once(socket, 'end');
-    connection.send(post(ivy));
-    connection.socket.end();
-    await ended;
-    caller.resolve({ user: 'ada' });
-    assert.match(await connection.untilClosed(), /^HTTP\/1\.1 200 OK[^]*"Ivy"\}$/);
-  });
+it('a request has no effect if its connection is refused while its caller is being looked up', async (t) => {
+  const caller = Promise.withResolvers<{ user: string }>();
+  const { port, store, faults } = await startService(t, { authenticate: () => caller.promise });
+  await store.createPlant('ada', { id: 1, name: 'Fern' });
+  const text = `DELETE /plants/1 HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
+  const connection = await RawConnection.open(t, port, text);
+  assert.equal(parseRawAnswer(await connection.untilClosed()).error, 40009);
+  caller.resolve({ user: 'ada' });
+  await sleep(20);
+  assert.deepEqual([await store.listPlants('ada'), faults], [[{ id: 1n, name: 'Fern' }], []]);
+});
+
+it('a request gets its response although the client has ended its side of the connection', async (t) => {
+  const caller = Promise.withResolvers<{ user: string }>();
+  const service = await startService(t, { authenticate: () => caller.promise });
+  const [connection, socket] = await openAccepted(t, service);
+  const ended = once(socket, 'end');
+  connection.send(post(ivy));
+  connection.socket.end();
+  await ended;
+  caller.resolve({ user: 'ada' });
+  assert.match(await connection.untilClosed(), /^HTTP\/1\.1 200 OK[^]*"Ivy"\}$/);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventuallyEqual } from '../../support/eventually.ts';
@@ -61,74 +61,72 @@ async function untilStill(socket: Socket | undefined): Promise<void> {
   }
 }
 
-describe('connections when more than 95% of maxConnections are open', () => {
-  it('are evicted after a second without progress, the least recently active first', async (t) => {
-    const service = await start(t, 6);
-    const { port, evicted } = service;
-    const clock = mockClock(t);
-    const stalled: RawConnection[] = [];
-    // Nothing, part of a body, and a request for a list that is too large for the socket buffers.
-    for (const text of ['', post('{"id":1', 100), listRequest]) {
-      stalled.push(await stall(t, service, text));
-      clock.nowMs += 100;
-    }
-    const partOfHeader = await finishOne(t, port);
-    partOfHeader.send('GET /pla');
-    stalled.push(partOfHeader);
-    clock.nowMs = 1099;
-    // With five connections, no eviction is necessary.
+it('a crowded server evicts the least recently active connection after a second without progress', async (t) => {
+  const service = await start(t, 6);
+  const { port, evicted } = service;
+  const clock = mockClock(t);
+  const stalled: RawConnection[] = [];
+  // Nothing, part of a body, and a request for a list that is too large for the socket buffers.
+  for (const text of ['', post('{"id":1', 100), listRequest]) {
+    stalled.push(await stall(t, service, text));
+    clock.nowMs += 100;
+  }
+  const partOfHeader = await finishOne(t, port);
+  partOfHeader.send('GET /pla');
+  stalled.push(partOfHeader);
+  clock.nowMs = 1099;
+  // With five connections, no eviction is necessary.
+  await finishOne(t, port);
+  assert.deepEqual(evicted, []);
+  await finishOne(t, port);
+  assert.deepEqual(evicted, [0]);
+  for (const index of [1, 2, 3]) {
+    clock.nowMs = 1000 + 100 * index;
     await finishOne(t, port);
-    assert.deepEqual(evicted, []);
-    await finishOne(t, port);
-    assert.deepEqual(evicted, [0]);
-    for (const index of [1, 2, 3]) {
-      clock.nowMs = 1000 + 100 * index;
-      await finishOne(t, port);
-      assert.deepEqual(evicted, [0, 1, 2, 3].slice(0, index + 1));
-    }
-    for (const connection of stalled) {
-      connection.socket.resume();
-      await connection.untilClosed();
-    }
-  });
+    assert.deepEqual(evicted, [0, 1, 2, 3].slice(0, index + 1));
+  }
+  for (const connection of stalled) {
+    connection.socket.resume();
+    await connection.untilClosed();
+  }
+});
 
-  it('are not evicted while their client reads a list', async (t) => {
-    const service = await start(t, 4);
-    const { port, accepted, evicted } = service;
-    const clock = mockClock(t);
-    const { socket } = await stall(t, service, listRequest);
-    const [readSocket] = accepted;
-    assert.ok(readSocket);
-    for (let round = 0; round < 3; round++) {
-      clock.nowMs += 900;
-      const drained = once(readSocket, 'drain');
-      socket.resume();
-      await drained;
-      socket.pause();
-      await finishOne(t, port);
-      assert.ok(!evicted.includes(0));
-    }
-    assert.ok(evicted.length > 0, 'other connections were evicted');
-    await untilStill(readSocket);
-    clock.nowMs += 1000;
-    for (let n = 0; n < 3; n++) await finishOne(t, port);
-    assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');
-  });
-
-  it('are evicted a second after their last request, when the server has refused a connection', async (t) => {
-    const { port, evicted } = await start(t, 4);
-    const clock = mockClock(t);
-    const first = await finishOne(t, port);
-    for (let n = 0; n < 3; n++) await finishOne(t, port);
-    clock.nowMs = 500;
-    first.send(request);
-    await first.until(/\}HTTP[^]*\}$/);
-    clock.nowMs = 999;
-    await (await RawConnection.open(t, port)).untilClosed();
-    assert.deepEqual(evicted, []);
-    clock.nowMs = 1000;
-    await (await RawConnection.open(t, port)).untilClosed();
-    assert.deepEqual(evicted, [1]);
+it('a crowded server does not evict a connection while its client reads a list', async (t) => {
+  const service = await start(t, 4);
+  const { port, accepted, evicted } = service;
+  const clock = mockClock(t);
+  const { socket } = await stall(t, service, listRequest);
+  const [readSocket] = accepted;
+  assert.ok(readSocket);
+  for (let round = 0; round < 3; round++) {
+    clock.nowMs += 900;
+    const drained = once(readSocket, 'drain');
+    socket.resume();
+    await drained;
+    socket.pause();
     await finishOne(t, port);
-  });
+    assert.ok(!evicted.includes(0));
+  }
+  assert.ok(evicted.length > 0, 'other connections were evicted');
+  await untilStill(readSocket);
+  clock.nowMs += 1000;
+  for (let n = 0; n < 3; n++) await finishOne(t, port);
+  assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');
+});
+
+it('a full server evicts a connection a second after its last request when it refuses another', async (t) => {
+  const { port, evicted } = await start(t, 4);
+  const clock = mockClock(t);
+  const first = await finishOne(t, port);
+  for (let n = 0; n < 3; n++) await finishOne(t, port);
+  clock.nowMs = 500;
+  first.send(request);
+  await first.until(/\}HTTP[^]*\}$/);
+  clock.nowMs = 999;
+  await (await RawConnection.open(t, port)).untilClosed();
+  assert.deepEqual(evicted, []);
+  clock.nowMs = 1000;
+  await (await RawConnection.open(t, port)).untilClosed();
+  assert.deepEqual(evicted, [1]);
+  await finishOne(t, port);
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, createServer, get, IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { Socket } from 'node:net';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { eventuallyEqual } from '../../support/eventually.ts';
@@ -28,71 +28,69 @@ async function errorIn(response: Response): Promise<unknown> {
 /** Serves a listener. Returns the base URL. */
 const serve = (t: HasAfter, listener: RequestListener): Promise<string> => listenUrl(t, createServer(listener));
 
-describe('createRequestListener in an Express app', () => {
-  it('appends the path under which it is mounted to basePath, in Link and the OpenAPI document', async (t) => {
-    const { listener, store, faults } = createListener(t, { basePath: '/shop' });
-    await createPlants(store, 2);
-    const base = `${await serve(t, express().use('/garden', listener))}/garden`;
-    const page = await fetch(`${base}/plants?limit=1`, { headers });
-    assert.equal(page.headers.get('link'), '</shop/garden/plants?limit=1&after=0>; rel="next"');
-    const document = await fetch(`${base}/openapi.json`);
-    assert.deepEqual(((await document.json()) as { servers: unknown }).servers, [{ url: '/shop/garden' }]);
-    assert.deepEqual(faults, []);
-  });
+it('the listener in an Express app appends its mount path to basePath, in Link and the OpenAPI document', async (t) => {
+  const { listener, store, faults } = createListener(t, { basePath: '/shop' });
+  await createPlants(store, 2);
+  const base = `${await serve(t, express().use('/garden', listener))}/garden`;
+  const page = await fetch(`${base}/plants?limit=1`, { headers });
+  assert.equal(page.headers.get('link'), '</shop/garden/plants?limit=1&after=0>; rel="next"');
+  const document = await fetch(`${base}/openapi.json`);
+  assert.deepEqual(((await document.json()) as { servers: unknown }).servers, [{ url: '/shop/garden' }]);
+  assert.deepEqual(faults, []);
+});
 
-  it('responds with 500 if it is mounted after a body parser, and tells onError what to change', async (t) => {
-    const { listener, faults } = createListener(t);
-    const url = await serve(t, express().use(express.json()).use('/garden', listener));
-    assert.equal(await errorIn(await post(`${url}/garden/plants`, { id: 1, name: 'Fern' })), 50000);
-    assert.equal(faults.length, 1);
-    assert.match(String(faults[0]), /before any body parser/);
-    const list = await fetch(`${url}/garden/plants`, { headers });
-    assert.deepEqual(await list.json(), [], 'the plant was not created, and requests without a body still work');
-  });
+it('the listener in an Express app responds with 500 after a body parser, and onError says what to do', async (t) => {
+  const { listener, faults } = createListener(t);
+  const url = await serve(t, express().use(express.json()).use('/garden', listener));
+  assert.equal(await errorIn(await post(`${url}/garden/plants`, { id: 1, name: 'Fern' })), 50000);
+  assert.equal(faults.length, 1);
+  assert.match(String(faults[0]), /before any body parser/);
+  const list = await fetch(`${url}/garden/plants`, { headers });
+  assert.deepEqual(await list.json(), [], 'the plant was not created, and requests without a body still work');
+});
 
-  it('ignores a request whose response was sent by an earlier middleware, and keeps the connection', async (t) => {
-    const { listener, faults } = createListener(t);
-    const app = express().use((_, response, next) => {
-      response.end('too late', () => setImmediate(next));
+it('the listener in an Express app ignores a request whose response was sent by an earlier middleware', async (t) => {
+  const { listener, faults } = createListener(t);
+  const app = express().use((_, response, next) => {
+    response.end('too late', () => setImmediate(next));
+  });
+  const url = await serve(t, app.use(listener));
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => {
+    agent.destroy();
+  });
+  const ports = new Set<number | undefined>();
+  for (let n = 0; n < 40; n++) {
+    const request = get(`${url}/plants`, { agent, headers });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    ports.add(response.socket.localPort);
+    await response.resume().toArray();
+  }
+  assert.deepEqual([ports.size, faults], [1, []]);
+});
+
+it('the listener in an Express app passes requests for unknown paths to the next middleware', async (t) => {
+  const { listener, faults } = createListener(t);
+  for (const base of ['', '/garden']) {
+    const app = express().use(base === '' ? '/' : base, listener);
+    app.use((request, response) => {
+      response.status(404);
+      request.pipe(response.append('X-Path', request.url));
     });
-    const url = await serve(t, app.use(listener));
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    t.after(() => {
-      agent.destroy();
-    });
-    const ports = new Set<number | undefined>();
-    for (let n = 0; n < 40; n++) {
-      const request = get(`${url}/plants`, { agent, headers });
-      const [response] = (await once(request, 'response')) as [IncomingMessage];
-      ports.add(response.socket.localPort);
-      await response.resume().toArray();
+    const url = await serve(t, app);
+    for (const path of ['/', '/plantsx', '/plants/1/2', '/plants/?limit=1']) {
+      const response = await post(url + base + path, { hello: 'there' });
+      assert.deepEqual([response.status, response.headers.get('x-path')], [404, base + path]);
+      assert.deepEqual(await response.json(), { hello: 'there' });
     }
-    assert.deepEqual([ports.size, faults], [1, []]);
-  });
-
-  it('passes requests for unknown paths, with their bodies, to the next middleware', async (t) => {
-    const { listener, faults } = createListener(t);
-    for (const base of ['', '/garden']) {
-      const app = express().use(base === '' ? '/' : base, listener);
-      app.use((request, response) => {
-        response.status(404);
-        request.pipe(response.append('X-Path', request.url));
-      });
-      const url = await serve(t, app);
-      for (const path of ['/', '/plantsx', '/plants/1/2', '/plants/?limit=1']) {
-        const response = await post(url + base + path, { hello: 'there' });
-        assert.deepEqual([response.status, response.headers.get('x-path')], [404, base + path]);
-        assert.deepEqual(await response.json(), { hello: 'there' });
-      }
-      assert.equal(await errorIn(await fetch(`${url}${base}/plants/1`)), 40500);
-    }
-    assert.deepEqual(faults, []);
-  });
+    assert.equal(await errorIn(await fetch(`${url}${base}/plants/1`)), 40500);
+  }
+  assert.deepEqual(faults, []);
 });
 
 /**
- * Creates a request and a response as test doubles and serverless adapters do: the request has no socket, no raw headers
- * and no version, and the response emits no events. Returns also the chunks of the body that the response has received.
+ * Creates a request and a response as test doubles and serverless adapters do: the request has no socket, no raw
+ * headers and no version, and the response emits no events. Returns also the chunks that the response has received.
  */
 function createDoubles(): { request: IncomingMessage; response: ServerResponse; chunks: unknown[] } {
   const request = new IncomingMessage(new Socket());
@@ -111,86 +109,80 @@ function createDoubles(): { request: IncomingMessage; response: ServerResponse; 
   return { request, response, chunks };
 }
 
-describe('createRequestListener with a request and a response that no server has created', () => {
-  it('sends responses, although `write` and `on` return nothing', async (t) => {
-    const { listener, store, faults } = createListener(t, { maxInFlight: 1 });
-    await createPlants(store, 2500);
-    for (let n = 0; n < 2; n++) {
-      const { request, response, chunks } = createDoubles();
-      await listener(request, response);
-      assert.equal((JSON.parse(chunks.map(String).join('')) as unknown[]).length, 2500);
-    }
-    assert.deepEqual(faults, []);
-  });
-
-  it('destroys the response, reports one error and releases the permit if a method is missing', async (t) => {
-    const { listener, faults } = createListener(t, { maxInFlight: 1 });
-    for (const broken of [{ url: 7 }, { writeHead: 7 }]) {
-      const { request, response } = createDoubles();
-      Object.assign('url' in broken ? request : response, broken);
-      await listener(request, response);
-      assert.deepEqual([response.destroyed, faults.splice(0).length], [true, 1]);
-    }
+it('the listener sends a list although it was called with test doubles whose methods return nothing', async (t) => {
+  const { listener, store, faults } = createListener(t, { maxInFlight: 1 });
+  await createPlants(store, 2500);
+  for (let n = 0; n < 2; n++) {
     const { request, response, chunks } = createDoubles();
     await listener(request, response);
-    assert.deepEqual(chunks, ['[]']);
-  });
+    assert.equal((JSON.parse(chunks.map(String).join('')) as unknown[]).length, 2500);
+  }
+  assert.deepEqual(faults, []);
 });
 
-describe('the promise of the listener', () => {
-  it('resolves when the response has been sent, or its client has disconnected', async (t) => {
-    const { listener, store } = createListener(t);
-    await createLongList(store);
-    const settled: boolean[] = [];
-    const url = await serve(t, (request, response) => {
-      void listener(request, response).then(() => settled.push(response.writableFinished));
-    });
-    await (await fetch(`${url}/plants?limit=1`, { headers })).text();
-    const client = new AbortController();
-    const begun = await fetch(`${url}/plants`, { headers, signal: client.signal });
-    assert.deepEqual([begun.status, settled], [200, [true]]);
-    client.abort();
-    await eventuallyEqual(() => settled, [true, false]);
-  });
+it('the listener destroys a response, reports one error and releases the permit if a method is missing', async (t) => {
+  const { listener, faults } = createListener(t, { maxInFlight: 1 });
+  for (const broken of [{ url: 7 }, { writeHead: 7 }]) {
+    const { request, response } = createDoubles();
+    Object.assign('url' in broken ? request : response, broken);
+    await listener(request, response);
+    assert.deepEqual([response.destroyed, faults.splice(0).length], [true, 1]);
+  }
+  const { request, response, chunks } = createDoubles();
+  await listener(request, response);
+  assert.deepEqual(chunks, ['[]']);
 });
 
-describe('a long list', () => {
-  it('waits for a client that does not read, and stops when the client disconnects', async (t) => {
-    const storage = new HookedStorage();
-    const service = await startService(t, { storage });
-    await createLongList(service.store);
-    let reads = 0;
-    storage.beforeList = () => reads++;
-    const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
-    for (let seen = -1; reads === 0 || seen !== reads;) {
-      seen = reads;
-      await sleep(50);
-    }
-    assert.ok(reads < 40, `${reads} of 160 pages were read for a client that does not read`);
-    const before = reads;
-    connection.socket.destroy();
-    await eventuallyEqual(() => response.closed, true);
-    for (let turn = 0; turn < 10; turn++) await nextTurn();
-    assert.deepEqual([reads, service.faults], [before, []]);
+it('the promise of the listener resolves when the response was sent, or its client has disconnected', async (t) => {
+  const { listener, store } = createListener(t);
+  await createLongList(store);
+  const settled: boolean[] = [];
+  const url = await serve(t, (request, response) => {
+    void listener(request, response).then(() => settled.push(response.writableFinished));
   });
+  await (await fetch(`${url}/plants?limit=1`, { headers })).text();
+  const client = new AbortController();
+  const begun = await fetch(`${url}/plants`, { headers, signal: client.signal });
+  assert.deepEqual([begun.status, settled], [200, [true]]);
+  client.abort();
+  await eventuallyEqual(() => settled, [true, false]);
+});
 
-  it('is read only once for HEAD, and no further if the client disconnects during a read', async (t) => {
-    const storage = new HookedStorage();
-    const service = await startService(t, { storage });
-    await createLongList(service.store);
-    const third = new Hold();
-    let reads = 0;
-    storage.beforeList = () => (++reads === 3 ? third.hook() : undefined);
-    assert.equal((await service.call('HEAD', '/plants')).status, 200);
-    assert.equal(reads, 1);
-    reads = 0;
-    const { connection, response } = await begin(t, service, listRequest.replace('/plants', '/plants?after=0'));
-    await third.begun;
-    const gone = once(response, 'close');
-    connection.socket.resetAndDestroy();
-    await gone;
-    third.release();
-    for (let turn = 0; turn < 10; turn++) await nextTurn();
-    assert.equal(reads, 3);
-  });
+it('a long list waits for a client that does not read, and stops when the client disconnects', async (t) => {
+  const storage = new HookedStorage();
+  const service = await startService(t, { storage });
+  await createLongList(service.store);
+  let reads = 0;
+  storage.beforeList = () => reads++;
+  const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
+  for (let seen = -1; reads === 0 || seen !== reads;) {
+    seen = reads;
+    await sleep(50);
+  }
+  assert.ok(reads < 40, `${reads} of 160 pages were read for a client that does not read`);
+  const before = reads;
+  connection.socket.destroy();
+  await eventuallyEqual(() => response.closed, true);
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+  assert.deepEqual([reads, service.faults], [before, []]);
+});
+
+it('a long list is read only once for HEAD, and no further if the client disconnects during a read', async (t) => {
+  const storage = new HookedStorage();
+  const service = await startService(t, { storage });
+  await createLongList(service.store);
+  const third = new Hold();
+  let reads = 0;
+  storage.beforeList = () => (++reads === 3 ? third.hook() : undefined);
+  assert.equal((await service.call('HEAD', '/plants')).status, 200);
+  assert.equal(reads, 1);
+  reads = 0;
+  const { connection, response } = await begin(t, service, listRequest.replace('/plants', '/plants?after=0'));
+  await third.begun;
+  const gone = once(response, 'close');
+  connection.socket.resetAndDestroy();
+  await gone;
+  third.release();
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+  assert.equal(reads, 3);
 });

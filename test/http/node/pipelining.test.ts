@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { Hold, HookedStorage } from '../../support/hooked-storage.ts';
 import { listen } from '../../support/listen.ts';
@@ -10,80 +10,78 @@ import { createListener, startHeldService, startService } from '../../support/se
 
 const lastList = get('/plants', 'Connection: close\r\n');
 
-describe('pipelined requests', () => {
-  it('take effect in order of arrival, even if the application calls the listener in another order', async (t) => {
-    const { listener } = createListener(t);
-    const delays = [30, 1, 15];
-    const server = createServer((request, response) => {
-      setTimeout(() => {
-        void listener(request, response);
-      }, delays.shift());
-    });
-    const port = await listen(t, server);
-    const answers = parseRawAnswers(await exchange(t, port, createRequest(1) + createRequest(2) + lastList));
-    assert.deepEqual(answers.at(-1)?.json, [{ name: 'plant 1' }, { name: 'plant 2' }]);
+it('pipelined requests take effect in order, even if the listener is called in another order', async (t) => {
+  const { listener } = createListener(t);
+  const delays = [30, 1, 15];
+  const server = createServer((request, response) => {
+    setTimeout(() => {
+      void listener(request, response);
+    }, delays.shift());
   });
+  const port = await listen(t, server);
+  const answers = parseRawAnswers(await exchange(t, port, createRequest(1) + createRequest(2) + lastList));
+  assert.deepEqual(answers.at(-1)?.json, [{ name: 'plant 1' }, { name: 'plant 2' }]);
+});
 
-  it('are not handled if an earlier response closes the connection', async (t) => {
-    for (const { last, statuses } of [
-      { last: 'GET /plants HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', statuses: [200, 400] },
-      { last: `GET /plants HTTP/1.0\r\n${head}\r\n`, statuses: [200] },
-    ]) {
-      const { store, port } = await startService(t);
-      const received = await exchange(t, port, createRequest(1) + last + createRequest(2));
-      assert.deepEqual(statusesIn(received), statuses);
-      assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'plant 1' }]);
-    }
-  });
+it('pipelined requests are not handled if an earlier response closes the connection', async (t) => {
+  for (const { last, statuses } of [
+    { last: 'GET /plants HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', statuses: [200, 400] },
+    { last: `GET /plants HTTP/1.0\r\n${head}\r\n`, statuses: [200] },
+  ]) {
+    const { store, port } = await startService(t);
+    const received = await exchange(t, port, createRequest(1) + last + createRequest(2));
+    assert.deepEqual(statusesIn(received), statuses);
+    assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'plant 1' }]);
+  }
+});
 
-  it('are dropped when their client disconnects, and no longer make the application wait', async (t) => {
-    const [storage, held] = [new HookedStorage(), new Hold()];
-    storage.beforeCommit = held.hook;
-    t.after(held.release);
-    const { listener, store, faults } = createListener(t, { storage });
-    let pending = 0;
-    const server = createServer((request, response) => {
-      pending++;
-      void listener(request, response).then(() => pending--);
-    });
-    const port = await listen(t, server);
-    const connection = await RawConnection.open(t, port, createRequest(1) + createRequest(2) + listRequest);
-    await eventuallyEqual(() => pending, 3);
-    connection.socket.resetAndDestroy();
-    // The first request waits for its commit.
-    await eventuallyEqual(() => pending, 1);
-    held.release();
-    await eventuallyEqual(() => pending, 0);
-    assert.deepEqual([await store.listPlants('ada'), faults], [[{ id: 1n, name: 'plant 1' }], []]);
+it('pipelined requests are dropped when their client disconnects, and the application no longer waits', async (t) => {
+  const [storage, held] = [new HookedStorage(), new Hold()];
+  storage.beforeCommit = held.hook;
+  t.after(held.release);
+  const { listener, store, faults } = createListener(t, { storage });
+  let pending = 0;
+  const server = createServer((request, response) => {
+    pending++;
+    void listener(request, response).then(() => pending--);
   });
+  const port = await listen(t, server);
+  const connection = await RawConnection.open(t, port, createRequest(1) + createRequest(2) + listRequest);
+  await eventuallyEqual(() => pending, 3);
+  connection.socket.resetAndDestroy();
+  // The first request waits for its commit.
+  await eventuallyEqual(() => pending, 1);
+  held.release();
+  await eventuallyEqual(() => pending, 0);
+  assert.deepEqual([await store.listPlants('ada'), faults], [[{ id: 1n, name: 'plant 1' }], []]);
+});
 
-  it('cause their connection to be closed if more than 32 of them wait', async (t) => {
-    const { port, held } = await startHeldService(t);
-    const waiting = listRequest.repeat(31) + lastList;
-    const allowed = await RawConnection.open(t, port, createRequest(1) + waiting);
-    await held.begun;
-    const tooMany = await RawConnection.open(t, port, createRequest(2) + listRequest + waiting);
-    assert.equal(await tooMany.untilClosed(), '');
-    held.release();
-    assert.equal(statusesIn(await allowed.untilClosed()).length, 33);
-  });
+it('pipelined requests cause their connection to be closed if more than 32 of them wait', async (t) => {
+  const { port, held } = await startHeldService(t);
+  const waiting = listRequest.repeat(31) + lastList;
+  const allowed = await RawConnection.open(t, port, createRequest(1) + waiting);
+  await held.begun;
+  const tooMany = await RawConnection.open(t, port, createRequest(2) + listRequest + waiting);
+  assert.equal(await tooMany.untilClosed(), '');
+  held.release();
+  assert.equal(statusesIn(await allowed.untilClosed()).length, 33);
+});
 
-  it('may be more than 32 if no more than 32 of them wait at a time', async (t) => {
-    const { port } = await startService(t);
-    const connection = await RawConnection.open(t, port);
-    for (let round = 1; round <= 3; round++) {
-      connection.send(listRequest.repeat(29) + get(`/plants?limit=x${round}`));
-      await connection.until(new RegExp(`(?:400 Bad Request[^]*){${round}}\\}$`));
-    }
-  });
+it('pipelined requests may be more than 32 if no more than 32 of them wait at a time', async (t) => {
+  const { port } = await startService(t);
+  const connection = await RawConnection.open(t, port);
+  for (let round = 1; round <= 3; round++) {
+    connection.send(listRequest.repeat(29) + get(`/plants?limit=x${round}`));
+    await connection.until(new RegExp(`(?:400 Bad Request[^]*){${round}}\\}$`));
+  }
+});
 
-  it('do not hold a permit while they wait', async (t) => {
-    const service = await startHeldService(t, { maxInFlight: 3 });
-    // Ada can hold two permits.
-    const connection = await RawConnection.open(t, service.port, [1, 2, 3].map(createRequest).join(''));
-    await service.held.begun;
-    assert.equal((await service.call('GET', '/plants?limit=0')).status, 200);
-    service.held.release();
-    await connection.until(/plant 3/);
-  });
+it('pipelined requests do not hold a permit while they wait', async (t) => {
+  const service = await startHeldService(t, { maxInFlight: 3 });
+  // Ada can hold two permits.
+  const connection = await RawConnection.open(t, service.port, [1, 2, 3].map(createRequest).join(''));
+  await service.held.begun;
+  assert.equal((await service.call('GET', '/plants?limit=0')).status, 200);
+  service.held.release();
+  await connection.until(/plant 3/);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPlantServer, drainServer } from '../../../src/http.ts';
 import { connectionLimit } from '../../../src/http/node/connections.ts';
@@ -16,82 +16,80 @@ import { createLongList } from '../../support/stored-plants.ts';
 const beginning = post('{"id":1,"name":"Fe', 22);
 const closing = /^HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n/;
 
-describe('drainServer', () => {
-  it('ends incomplete requests after graceMs, also to a server of the application', { timeout: 20_000 }, async (t) => {
-    const { store, listener } = createListener(t);
-    const server = createServer((request, response) => void listener(request, response));
-    const port = await listen(t, server);
-    // With these settings, only drainServer closes the connections.
-    Object.assign(server, { timeout: 0, requestTimeout: 0 });
-    const idle = await RawConnection.open(t, port, listRequest);
-    await idle.until(/\[\]$/);
-    const { connection } = await begin(t, { server, port }, post('{"id":1', 100));
-    await assert.rejects(drainServer(server, { graceMs: 2 ** 31 }), /^TypeError: graceMs must be an integer/);
-    assert.equal(await drainServer(server, { graceMs: 50 }), 1);
-    assert.match(await idle.untilClosed(), /\[\]$/);
-    assert.equal(await connection.untilClosed(), '');
-    assert.deepEqual(await store.listPlants('ada'), []);
-  });
+it('drainServer ends incomplete requests after graceMs, also to any other server', { timeout: 20_000 }, async (t) => {
+  const { store, listener } = createListener(t);
+  const server = createServer((request, response) => void listener(request, response));
+  const port = await listen(t, server);
+  // With these settings, only drainServer closes the connections.
+  Object.assign(server, { timeout: 0, requestTimeout: 0 });
+  const idle = await RawConnection.open(t, port, listRequest);
+  await idle.until(/\[\]$/);
+  const { connection } = await begin(t, { server, port }, post('{"id":1', 100));
+  await assert.rejects(drainServer(server, { graceMs: 2 ** 31 }), /^TypeError: graceMs must be an integer/);
+  assert.equal(await drainServer(server, { graceMs: 50 }), 1);
+  assert.match(await idle.untilClosed(), /\[\]$/);
+  assert.equal(await connection.untilClosed(), '');
+  assert.deepEqual(await store.listPlants('ada'), []);
+});
 
-  it('finishes all requests that have begun, with Connection: close, and closes idle connections', async (t) => {
-    const service = await startService(t);
-    const open = (): Promise<RawConnection> => RawConnection.open(t, service.port);
-    const [idle, sent, late] = [await open(), await open(), await open()];
-    for (const connection of [idle, sent, late]) {
-      connection.send(listRequest);
-      assert.match(await connection.until(/\[\]$/), /keep-alive/);
-    }
-    const [silent] = await openAccepted(t, service);
-    const [partOfHeader, socket] = await openAccepted(t, service);
-    partOfHeader.send('GET /plants HTTP/1.1\r\n');
-    await eventuallyEqual(() => socket.bytesRead > 0, true);
-    const { connection: partOfBody } = await begin(t, service, beginning);
-    // The server has not read this request when draining begins.
-    sent.send(listRequest);
-    const drained = drainServer(service.server, { graceMs: 60_000 });
-    partOfHeader.send(`${head}\r\n`);
-    await sleep(500);
-    late.send(listRequest);
-    assert.match(await idle.untilClosed(), /\[\]$/);
-    for (const connection of [sent, late]) {
-      const text = await connection.untilClosed();
-      assert.match(text, /\[\]HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n[^]*\[\]$/);
-    }
-    assert.match(await partOfHeader.untilClosed(), closing);
-    // The second request is not handled.
-    partOfBody.send(`rn"}${post('{"id":2,"name":"Ivy"}')}`);
-    assert.match(await partOfBody.untilClosed(), closing);
-    assert.equal(await silent.untilClosed(), '');
-    assert.equal(await drained, 0);
-    assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
-  });
+it('drainServer finishes requests that have begun, with Connection: close, and closes idle connections', async (t) => {
+  const service = await startService(t);
+  const open = (): Promise<RawConnection> => RawConnection.open(t, service.port);
+  const [idle, sent, late] = [await open(), await open(), await open()];
+  for (const connection of [idle, sent, late]) {
+    connection.send(listRequest);
+    assert.match(await connection.until(/\[\]$/), /keep-alive/);
+  }
+  const [silent] = await openAccepted(t, service);
+  const [partOfHeader, socket] = await openAccepted(t, service);
+  partOfHeader.send('GET /plants HTTP/1.1\r\n');
+  await eventuallyEqual(() => socket.bytesRead > 0, true);
+  const { connection: partOfBody } = await begin(t, service, beginning);
+  // The server has not read this request when draining begins.
+  sent.send(listRequest);
+  const drained = drainServer(service.server, { graceMs: 60_000 });
+  partOfHeader.send(`${head}\r\n`);
+  await sleep(500);
+  late.send(listRequest);
+  assert.match(await idle.untilClosed(), /\[\]$/);
+  for (const connection of [sent, late]) {
+    const text = await connection.untilClosed();
+    assert.match(text, /\[\]HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n[^]*\[\]$/);
+  }
+  assert.match(await partOfHeader.untilClosed(), closing);
+  // The second request is not handled.
+  partOfBody.send(`rn"}${post('{"id":2,"name":"Ivy"}')}`);
+  assert.match(await partOfBody.untilClosed(), closing);
+  assert.equal(await silent.untilClosed(), '');
+  assert.equal(await drained, 0);
+  assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
+});
 
-  it('closes a connection when the whole list has been sent', async (t) => {
-    const service = await startService(t);
-    // With this setting, only drainServer closes the connection.
-    service.server.keepAliveTimeout = 0;
-    await createLongList(service.store);
-    const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
-    await eventuallyEqual(() => response.headersSent, true);
-    const drained = drainServer(service.server, { graceMs: 20_000 });
-    connection.socket.resume();
-    assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\n$/);
-    assert.equal(await drained, 0, 'the connection was not closed at the end of graceMs');
-  });
+it('drainServer closes a connection when the whole list has been sent', async (t) => {
+  const service = await startService(t);
+  // With this setting, only drainServer closes the connection.
+  service.server.keepAliveTimeout = 0;
+  await createLongList(service.store);
+  const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
+  await eventuallyEqual(() => response.headersSent, true);
+  const drained = drainServer(service.server, { graceMs: 20_000 });
+  connection.socket.resume();
+  assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\n$/);
+  assert.equal(await drained, 0, 'the connection was not closed at the end of graceMs');
+});
 
-  it('lets a client read the rest of a response at its own pace', async (t) => {
-    // A response that the buffers of the operating system cannot hold.
-    const body = 'x'.repeat(30_000_000);
-    const server = createServerFor((_, response) => response.end(body));
-    const port = await listen(t, server);
-    const { connection, response } = await begin(t, { server, port }, listRequest, { isPaused: true });
-    const drained = drainServer(server, { graceMs: 20_000 });
-    await sleep(300);
-    assert.equal(response.writableFinished, false);
-    connection.socket.resume();
-    assert.ok((await connection.untilClosed()).endsWith(`\r\n\r\n${body}`));
-    await drained;
-  });
+it('drainServer lets a client read the rest of a response at its own pace', async (t) => {
+  // A response that the buffers of the operating system cannot hold.
+  const body = 'x'.repeat(30_000_000);
+  const server = createServerFor((_, response) => response.end(body));
+  const port = await listen(t, server);
+  const { connection, response } = await begin(t, { server, port }, listRequest, { isPaused: true });
+  const drained = drainServer(server, { graceMs: 20_000 });
+  await sleep(300);
+  assert.equal(response.writableFinished, false);
+  connection.socket.resume();
+  assert.ok((await connection.untilClosed()).endsWith(`\r\n\r\n${body}`));
+  await drained;
 });
 
 it('the limits of a server are listed in docs/http-api.md', async () => {
