@@ -40,8 +40,8 @@ default of its option.
 `;
 
 /**
- * Resolves with the exit code: 0 on success, 1 after a failure, 2 after a {@link UsageError}, and 128 plus the number of
- * the signal if a command other than `serve` was interrupted.
+ * Resolves with the exit code: 0 on success, 1 after a failure, 2 after a {@link UsageError}, and 128 plus the number
+ * of the signal if a command other than `serve` was interrupted.
  */
 export async function run(args: string[]): Promise<number> {
   // Without these listeners, a closed output pipe would end the process.

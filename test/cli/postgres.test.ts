@@ -60,7 +60,7 @@ it('openStorage › leaves no backends behind that wait for a lock after query_t
   assert.equal((await storage.list('ada', everything)).plants[0]?.id, 1n);
 });
 
-it('PostgreSQL table of a command › is created only by a command that writes, but no schema is created', async (t) => {
+it('PostgreSQL table of a command › is created only by a command that writes, but its schema is not', async (t) => {
   const cwd = await temporaryFolder(t);
   await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
   const url = await cluster.makeDatabase();

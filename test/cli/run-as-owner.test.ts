@@ -82,7 +82,7 @@ describe('command that root runs in a folder of another account', { skip, concur
     }
   });
 
-  it('command of root › creates files as the owner of the folder, even after a killed server and through a link', async (t) => {
+  it('command of root › creates files as the owner of the folder, also after a killed server', async (t) => {
     const cwd = await temporaryFolder(t);
     const folder = await folderOf(t, nobody);
     await chmod(cwd, 0o755);
@@ -109,7 +109,7 @@ describe('command that root runs in a folder of another account', { skip, concur
     }
   });
 
-  it('command of root › is refused if the files are in folders of two accounts, with a line that works', async (t) => {
+  it('command of root › is refused for folders of two accounts, with a line that works', async (t) => {
     const [one, two] = [await folderOf(t, nobody), await folderOf(t, daemon)];
     const command = `copy --from sqlite:${one}/plants.db --to sqlite:${two}/plants.db`;
     await assertFails(command, { cwd: one }, /different accounts.* runuser -u nobody -- plant-store/);
@@ -130,7 +130,7 @@ describe('command that root runs in a folder of another account', { skip, concur
     assert.deepEqual([await readdir(nameless), await readdir(cwd)], [[], []]);
   });
 
-  it('command of root › is refused if other accounts can write to its folder, but not below a sticky folder', async (t) => {
+  it('command of root › is refused if others can write to its folder, but not below a sticky folder', async (t) => {
     const cwd = await temporaryFolder(t);
     await mkdir(join(cwd, 'own'));
     for (const { mode, path, expected } of [

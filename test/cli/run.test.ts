@@ -111,9 +111,7 @@ it('setting › ignores HOST and the address of a Kubernetes service', (t) => {
 const misuses: Readonly<Record<string, string>> = {
   serv: 'serve, token',
   'serve -- --help': "'--help'",
-  'serve --prot 1': '--port',
   'serve --port': '--port',
-  'serve --docs=yes': '--docs',
   'serve --port 65536': '65535',
   'serve --port 0x10': "'0x10'",
   'serve --log-level debug': 'error',
@@ -132,7 +130,6 @@ const misuses: Readonly<Record<string, string>> = {
   'copy --from sqlite:a.db': '--to must be sqlite:FILE',
   'copy --from memory --to sqlite:a.db': '--from',
   'export plants.ndjson': "'plants.ndjson'",
-  'import --storage memory': 'sqlite:FILE',
   backup: 'TARGET',
   'backup --storage memory a.db': 'sqlite:FILE',
   restore: 'BACKUP',
@@ -155,14 +152,13 @@ const misuses: Readonly<Record<string, string>> = {
   'token create': 'USER',
   'token create \ud800': 'USER',
   'token create ada --scope plants:admin': "'plants:admin'",
-  'token create ada --expires-in=30': '30d',
   'token create ada --expires-in=0d': '30d',
   'token create ada --expires-in=1.5d': '30d',
   'token create ada --expires-in=99999999999d': '30d',
   'token revoke': 'ID',
 };
 
-it('plant-store with invalid arguments › exits with 2, prints one sentence without secrets, and creates no files', async (t) => {
+it('plant-store with invalid arguments › exits with 2 and one sentence without secrets, and creates no files', async (t) => {
   const cwd = await temporaryFolder(t);
   for (const [args, keyword] of Object.entries(misuses)) {
     const { code, stdout, stderr } = await callCommand(args.split(' '), { cwd });

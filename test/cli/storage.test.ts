@@ -28,7 +28,7 @@ it('openStorage › starts a worker thread for commits only with "sqlite:FILE?co
   }
 });
 
-it('plant-store copy, backup and restore › name the file on a full disk, and leave no part of a copy behind', async (t) => {
+it('plant-store copy, backup and restore › name the file on a full disk, and leave no partial copy', async (t) => {
   const full = await mountSmallFolder(t, 1);
   if (full === undefined) return;
   const cwd = await temporaryFolder(t);

@@ -129,7 +129,7 @@ async function startContainer(t: TestContext, podman: Podman, image: string, nam
   return { ...server, adminUrl: `http://127.0.0.1:${adminPort}`, exitCode };
 }
 
-it('deploy/container/Containerfile › builds an image whose container keeps its data in a volume and stops gracefully', async (t) => {
+it('deploy/container › builds an image that keeps its data in a volume and stops gracefully', async (t) => {
   const podman = await startPodman(t);
   const image = podman && (await buildImage(t, podman));
   if (podman === undefined || image === undefined) return;

@@ -42,7 +42,7 @@ it('deploy/prometheus › contains a configuration that loads the alert rules an
   assert.match(await readFile(configFile, 'utf8'), /^ *- job_name: plant-store$/m);
 });
 
-it('deploy/prometheus › contains rules that fire after the first failures and while the storage is down', async (t) => {
+it('deploy/prometheus › contains rules that fire after the first failures of the storage', async (t) => {
   if (!hasProgram(t, 'promtool')) return;
   const tests = join(await temporaryFolder(t), 'tests.yml');
   await writeFile(tests, storageFailure);

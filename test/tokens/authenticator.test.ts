@@ -41,7 +41,7 @@ it('createTokenFileAuthenticator › accepts the tokens of the file and no other
   assert.deepEqual(problems, []);
 });
 
-it('createTokenFileAuthenticator › notices new and revoked tokens within a second, even on the first request', async (t) => {
+it('createTokenFileAuthenticator › notices new and revoked tokens within a second', async (t) => {
   const { path, token, id, authenticate, userOf, problems } = await authenticateAda(t);
   const { token: later, record } = await issueToken(path, { user: 'bob', scopes: ['plants:read'] });
   assert.equal(userOf(later), 'bob');
@@ -52,7 +52,7 @@ it('createTokenFileAuthenticator › notices new and revoked tokens within a sec
   assert.deepEqual(problems, []);
 });
 
-it('createTokenFileAuthenticator › rejects a token when it expires, and a token that had already expired', async (t) => {
+it('createTokenFileAuthenticator › rejects a token from the time at which it expires', async (t) => {
   const { path, advance } = await authenticateAda(t);
   const issue = (afterMs: number) =>
     issueToken(path, { user: 'bob', expiresAt: new Date(Date.now() + afterMs).toISOString() });
@@ -75,7 +75,7 @@ it('createTokenFileAuthenticator › keeps the last valid tokens while the file 
   assert.match(problems[0] ?? '', /not JSON.*stay in force/);
 });
 
-it('createTokenFileAuthenticator › accepts no token from the removal of the file until a valid file exists', async (t) => {
+it('createTokenFileAuthenticator › accepts no token until a removed file is valid again', async (t) => {
   const { path, text, userOf, problems } = await authenticateAda(t);
   await rm(path);
   assert.equal(userOf(), undefined);
@@ -102,7 +102,7 @@ for (const target of ['tokens.json', '/proc/self/mem']) {
   });
 }
 
-it('createTokenFileAuthenticator › warns if other users can read the file, by default on standard error', async (t) => {
+it('createTokenFileAuthenticator › warns on standard error if other users can read the file', async (t) => {
   const { path, userOf, problems } = await authenticateAda(t);
   await chmod(path, 0o604);
   assert.deepEqual([userOf(), userOf()], ['ada', 'ada']);
@@ -113,7 +113,7 @@ it('createTokenFileAuthenticator › warns if other users can read the file, by 
   assert.deepEqual(mock.calls[0]?.arguments, problems);
 });
 
-it('createTokenFileAuthenticator › finds a file with a relative path after the working directory has changed', async (t) => {
+it('createTokenFileAuthenticator › resolves a relative path when it is called', async (t) => {
   const { path, token } = await authenticateAda(t);
   const before = process.cwd();
   process.chdir(dirname(path));

@@ -27,7 +27,7 @@ it('mintToken › returns a prefix, 30 random base62 digits, and their CRC-32 as
   assert.equal(new Set(tokens.map((token) => token.slice(4, 34)).join('')).size, 62);
 });
 
-it('issueToken › stores the SHA-256, scopes and expiry of a token in a file that only its owner can access', async (t) => {
+it('issueToken › stores the SHA-256, scopes and expiry in a file that only its owner can access', async (t) => {
   const path = await newPath(t);
   const expiresAt = new Date(Date.now() + 60_000).toISOString();
   const plain = await issueToken(path, { user: 'ada' });
@@ -68,7 +68,7 @@ it('issueToken and revokeToken › fail with a remedy if a killed process left t
   assert.equal(await readFile(`${path}.new`, 'utf8'), 'half');
 });
 
-it('issueToken › leaves no unfinished file if the tokens file is invalid or the token cannot be delivered', async (t) => {
+it('issueToken › leaves no unfinished file if the old file is invalid or the delivery fails', async (t) => {
   const path = await newPath(t);
   const fail = (): never => {
     throw new Error('no space');

@@ -47,7 +47,7 @@ it('readTokenFile › accepts an empty list, records with and without options, a
   }
 });
 
-it('readTokenFile › rejects any other content, and names an invalid field, without quoting the content', async (t) => {
+it('readTokenFile › rejects other content, and names an invalid field, without quoting the content', async (t) => {
   const path = join(await temporaryFolder(t), 'tokens.json');
   const assertInvalid = async (text: string, problem: string): Promise<void> => {
     await writeFile(path, text);

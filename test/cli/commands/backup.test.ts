@@ -9,7 +9,7 @@ import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-it('plant-store backup and restore › create a complete file that only its owner can read, and no other file', async (t) => {
+it('plant-store backup and restore › create one complete file that only its owner can read', async (t) => {
   const cwd = await temporaryFolder(t);
   await createAll(join(cwd, 'plants.db'), hostilePlants);
   for (const [command, file, report] of [

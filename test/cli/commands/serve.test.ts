@@ -17,7 +17,7 @@ import { untilListening } from '../../support/server-process.ts';
 import { mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-it('plant-store serve › reads its settings from the environment, and hides its arguments from other users', async (t) => {
+it('plant-store serve › reads its settings from the environment, and hides its arguments', async (t) => {
   const cwd = await temporaryFolder(t);
   await mkdir(join(cwd, 'etc'));
   const env = {
@@ -88,7 +88,7 @@ it('plant-store serve › names the file, the user and the remedy if it may not 
   }
 });
 
-it('plant-store serve, on its first start › writes a token to a file, and prints a curl command that works', async (t) => {
+it('plant-store serve › first writes a token to a file, and prints a curl command that works', async (t) => {
   const cwd = join(await temporaryFolder(t), "it's $HOME");
   await mkdir(cwd);
   const first = await startServer(t, ['--host', '0.0.0.0'], { cwd });

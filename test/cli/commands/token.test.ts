@@ -40,7 +40,7 @@ const creations: readonly Creation[] = [
   { args: ['ada', '--expires-in', '2w'], days: 14 },
 ];
 
-it('plant-store token create › prints the token on standard output, and its id, user and file on standard error', async (t) => {
+it('plant-store token create › prints the token, and its id, user and file on standard error', async (t) => {
   const { path, token } = await openDesk(t);
   for (const { args, user = 'ada', scopes, days = NaN } of creations) {
     const { code, stdout, stderr } = await token('create', ...args);

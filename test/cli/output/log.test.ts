@@ -28,7 +28,7 @@ const request = {
   ...{ user: 'ada\u001b[2J', method: 'GET', path: '/plants', status: 200, durationMs: 1, isComplete: true },
 } as RequestMessage;
 
-it('Log › writes an unexpected error with the stacks of its causes, and escapes control characters in the user', async () => {
+it('Log › writes an unexpected error with the stacks of its causes, and escapes control characters', async () => {
   const error = new Error('outer', { cause: new TypeError('inner', { cause: 'no error' }) });
   for (const format of ['json', 'pretty'] as const) {
     const text = await written(format, (log) => {

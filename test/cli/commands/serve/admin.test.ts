@@ -50,7 +50,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.ok(stalled.filter(({ socket }) => !socket.destroyed).length >= 6);
   });
 
-  it('admin port › counts requests and commits without secrets, and is not ready if the file was removed', async (t) => {
+  it('admin port › counts requests without secrets, and is not ready if the file was removed', async (t) => {
     const { cwd, server, token, call, create, log, adminUrl } = await start(t, []);
     for (const id of [1, 1]) await create(id);
     for (const target of ['/plants', '/secret-path']) await call('GET', target);
