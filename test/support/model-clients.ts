@@ -5,41 +5,26 @@ import { pick } from './pick.ts';
 import { plantOf } from './plant-model.ts';
 import type { ModelPlant, PlantModel } from './plant-model.ts';
 
-export interface ModelClientOptions {
+interface ModelClientOptions {
   /** The URLs of the servers. Each request is sent to a random server. */
   readonly urls: readonly string[];
+  /** The token of each user. */
   readonly tokens: ReadonlyMap<string, string>;
   readonly clients: number;
   /** The pause after a 503 or a missing response, in milliseconds; default 5. */
   readonly pauseMs?: number;
 }
 
-/** Clients that create plants and delete some of them, and record the outcomes in a model. */
-export interface ModelClients {
-  /** The number of responses so far, by status. Status 0 counts requests without a response. */
-  readonly statuses: Map<number, number>;
-  /** Responses that contradict earlier responses. */
-  readonly problems: string[];
-  /**
-   * The longest time between two acknowledgments, and the longest time from a request to its response, in milliseconds.
-   */
-  readonly longest: { gapMs: number; requestMs: number };
-  acknowledged(): number;
-  /** Resolves when `count` more writes have been acknowledged. Rejects after `withinMs` milliseconds, by default 20,000. */
-  acknowledgeMore(count: number, withinMs?: number): Promise<void>;
-  /** Stops the clients after their current requests. */
-  stop(): Promise<void>;
-  /** Stops the clients, and asserts that each server lists exactly the plants that the acknowledged writes left. */
-  assertNothingLost(servers?: readonly string[]): Promise<void>;
-}
+export type ModelClients = ReturnType<typeof startModelClients>;
 
-/** How many of the created plants are deleted, as a fraction. */
-const deletedShare = 0.5;
-
-export function startModelClients(model: PlantModel, options: ModelClientOptions): ModelClients {
+/** Starts clients that create plants and delete half of them, and record the outcomes in a model. */
+export function startModelClients(model: PlantModel, options: ModelClientOptions) {
   const { urls, tokens, clients, pauseMs = 5 } = options;
+  /** The number of responses so far, by status. Status 0 counts requests without a response. */
   const statuses = new Map<number, number>();
+  /** Responses that contradict earlier responses. */
   const problems: string[] = [];
+  /** The longest time between two acknowledgments, and from a request to its response, in milliseconds. */
   const longest = { gapMs: 0, requestMs: 0 };
   let isStopping = false;
   let acknowledgedAt = performance.now();
@@ -73,40 +58,41 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
       const user = pick([...tokens.keys()]);
       const id = model.newId(user);
       let status = await write(user, id, true);
-      if (status === 200 && Math.random() < deletedShare) status = await write(user, id, false);
+      if (status === 200 && Math.random() < 0.5) status = await write(user, id, false);
       if (status === 0 || status === 503) await sleep(pauseMs);
     }
   }
 
   const running = Promise.all(Array.from({ length: clients }, runClient));
-  const stop = async (): Promise<void> => {
+  const acknowledged = (): number => (statuses.get(200) ?? 0) + (statuses.get(204) ?? 0);
+
+  /** Resolves when `count` more writes have been acknowledged. */
+  async function acknowledgeMore(count: number, withinMs = 20_000): Promise<void> {
+    const enough = acknowledged() + count;
+    await eventually(() => {
+      assert.ok(acknowledged() >= enough, JSON.stringify([...statuses]));
+    }, withinMs);
+  }
+
+  /** Stops the clients after their current requests. */
+  async function stop(): Promise<void> {
     isStopping = true;
     await running;
-  };
-  const acknowledged = (): number => (statuses.get(200) ?? 0) + (statuses.get(204) ?? 0);
-  return {
-    statuses,
-    problems,
-    longest,
-    acknowledged,
-    acknowledgeMore: async (count, withinMs = 20_000) => {
-      const enough = acknowledged() + count;
-      await eventually(() => {
-        assert.ok(acknowledged() >= enough, JSON.stringify([...statuses]));
-      }, withinMs);
-    },
-    stop,
-    assertNothingLost: async (servers = urls) => {
-      await stop();
-      assert.deepEqual(problems, []);
-      assert.equal(statuses.get(0), undefined, 'Every request got a response.');
-      for (const url of servers) {
-        for (const [user, token] of tokens) {
-          assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
-        }
+  }
+
+  /** Stops the clients, and asserts that each server lists exactly the plants that the acknowledged writes left. */
+  async function assertNothingLost(servers = urls): Promise<void> {
+    await stop();
+    assert.deepEqual(problems, []);
+    assert.equal(statuses.get(0), undefined, 'Every request got a response.');
+    for (const url of servers) {
+      for (const [user, token] of tokens) {
+        assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });
       }
-    },
-  };
+    }
+  }
+
+  return { statuses, problems, longest, acknowledged, acknowledgeMore, stop, assertNothingLost };
 }
 
 export async function listAll(url: string, token: string): Promise<ModelPlant[]> {

@@ -3,24 +3,14 @@ import { once } from 'node:events';
 import type { HasAfter } from './temporary-folder.ts';
 
 /** A server that accepts connections in its own process. */
-export interface ServerProcess {
-  readonly url: string;
-  readonly port: number;
-  readonly pid: number;
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-  readonly isRunning: () => boolean;
-  /** Sends a signal, by default SIGTERM. Resolves with the exit code, or `null` if the signal killed the process. */
-  readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
-}
+export type ServerProcess = Awaited<ReturnType<typeof untilListening>>;
 
 /**
  * Waits until a child process prints that it accepts connections. `announcement` matches the printed line. The first
  * capture group is the URL or the port. A process that still runs after the test is killed.
  */
-export async function untilListening(t: HasAfter, child: ChildProcess, announcement: RegExp): Promise<ServerProcess> {
-  let stdout = '';
-  let stderr = '';
+export async function untilListening(t: HasAfter, child: ChildProcess, announcement: RegExp) {
+  const output = { stdout: '', stderr: '' };
   const exited = once(child, 'exit').then(([code]) => code as number | null);
   // This listener kills the server if this process exits before the end of the test.
   const kill = (): void => void child.kill('SIGKILL');
@@ -31,18 +21,15 @@ export async function untilListening(t: HasAfter, child: ChildProcess, announcem
     await exited;
   });
   const address = await new Promise<string>((resolve, reject) => {
-    const resolveIfFound = (text: string): void => {
-      const found = announcement.exec(text)?.[1];
-      if (found !== undefined) resolve(found);
-    };
-    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-      resolveIfFound((stdout += chunk));
-    });
-    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      resolveIfFound((stderr += chunk));
-    });
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
+        output[name] += chunk;
+        const found = announcement.exec(output[name])?.[1];
+        if (found !== undefined) resolve(found);
+      });
+    }
     void exited.then((code) => {
-      reject(new Error(`The server ended with ${code ?? 'a signal'}: ${stdout}${stderr}`));
+      reject(new Error(`The server ended with ${code ?? 'a signal'}: ${output.stdout}${output.stderr}`));
     });
   });
   const url = /^\d+$/.test(address) ? `http://127.0.0.1:${address}` : address;
@@ -50,10 +37,11 @@ export async function untilListening(t: HasAfter, child: ChildProcess, announcem
     url,
     port: Number(new URL(url).port),
     pid: child.pid ?? 0,
-    stdout: () => stdout,
-    stderr: () => stderr,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    stop: (signal = 'SIGTERM') => {
+    /** Sends a signal. Resolves with the exit code, or `null` if the signal killed the process. */
+    stop: (signal: NodeJS.Signals = 'SIGTERM') => {
       child.kill(signal);
       return exited;
     },

@@ -12,22 +12,9 @@ import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
 /** A service in this process, over node:http or fetch. */
-export interface AnyService {
-  readonly store: PlantStore;
-  /** The errors that were reported to `onError`. */
-  readonly faults: unknown[];
-  /** The base URL of the requests that {@link send} accepts. */
-  readonly url: string;
-  readonly send: (request: Request) => Promise<Response>;
-  /** Sends a request and asserts that the OpenAPI document describes the response. */
-  readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
-}
-
+export type AnyService = ReturnType<typeof createFetchService>;
 /** A service over node:http, on its own port. */
-export interface Service extends AnyService {
-  readonly server: Server;
-  readonly port: number;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
 
 export type StartOptions = Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore };
 
@@ -38,41 +25,41 @@ export const authenticateByName = (token: string): Caller | null => {
   return ['ada', 'bob', 'eve'].includes(token) ? { user: token } : null;
 };
 
-interface Parts {
-  readonly store: PlantStore;
-  readonly faults: unknown[];
-  readonly serviceOptions: ServiceOptions;
-}
-
-/**
- * Creates a store, by default over a new MemoryStorage, and options that record faults. The store is closed after the
- * test.
- */
-function createParts(t: HasAfter, options: StartOptions): Parts {
+/** Creates a store, by default over a new MemoryStorage, and service options. The store is closed after the test. */
+function createParts(t: HasAfter, options: StartOptions) {
   const { storage = new MemoryStorage(), store = new PlantStore({ storage }), ...rest } = options;
   t.after(() => store.close());
+  /** The errors that were reported to `onError`. */
   const faults: unknown[] = [];
   const onError = (error: unknown): void => void faults.push(error);
   return { store, faults, serviceOptions: { authenticate: authenticateByName, onError, ...rest } };
 }
 
+function clientOf(url: string, send: (request: Request) => Promise<Response>) {
+  /** Sends a request and asserts that the OpenAPI document describes the response. */
+  const call = (method: string, target: string, given?: Call): Promise<Answered> =>
+    callService(url, method, target, given, send);
+  return { url, send, call };
+}
+
 /** Creates a listener to mount, by default over a new MemoryStorage. */
-export function createListener(
-  t: HasAfter,
-  options: StartOptions = {},
-): Omit<Parts, 'serviceOptions'> & { listener: ReturnType<typeof createRequestListener> } {
+export function createListener(t: HasAfter, options: StartOptions = {}) {
   const { store, faults, serviceOptions } = createParts(t, options);
   return { store, faults, listener: createRequestListener(store, serviceOptions) };
 }
 
 /** Starts a service, by default over a new MemoryStorage. The service is stopped after the test. */
-export async function startService(t: HasAfter, options: StartOptions = {}): Promise<Service> {
+export async function startService(t: HasAfter, options: StartOptions = {}) {
   const { store, faults, serviceOptions } = createParts(t, options);
   const server = createPlantServer(store, serviceOptions);
   const port = await listen(t, server);
-  const url = `http://127.0.0.1:${port}`;
-  const call: Service['call'] = (method, target, given) => callService(url, method, target, given);
-  return { server, store, url, port, faults, send: (request) => fetch(request), call };
+  return { store, faults, server, port, ...clientOf(`http://127.0.0.1:${port}`, fetch) };
+}
+
+/** Creates a service over `createFetchHandler`, by default over a new MemoryStorage. It does not use the network. */
+export function createFetchService(t: HasAfter, options: StartOptions = {}) {
+  const { store, faults, serviceOptions } = createParts(t, options);
+  return { store, faults, ...clientOf('http://plants.test', createFetchHandler(store, serviceOptions)) };
 }
 
 /** Starts a service whose commits wait until they are released. */
@@ -81,18 +68,6 @@ export async function startHeldService(t: HasAfter, options: StartOptions = {}):
   const storage = new HookedStorage();
   storage.beforeCommit = held.hook;
   return { ...(await startService(t, { storage, ...options })), held };
-}
-
-/**
- * Creates a service over `createFetchHandler`, by default over a new MemoryStorage. Requests to this service do not use
- * the network.
- */
-export function createFetchService(t: HasAfter, options: StartOptions = {}): AnyService {
-  const { store, faults, serviceOptions } = createParts(t, options);
-  const send = createFetchHandler(store, serviceOptions);
-  const url = 'http://plants.test';
-  const call: AnyService['call'] = (method, target, given) => callService(url, method, target, given, send);
-  return { store, faults, url, send, call };
 }
 
 /** Functions that start a service. The keys are the names of the fronts. */

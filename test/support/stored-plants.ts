@@ -1,9 +1,10 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
-import type { Plant, StorageAdapter } from '../../src/index.ts';
-import type { OwnedPlant } from '../../src/index.ts';
-import { PlantStore } from '../../src/index.ts';
+import type { OwnedPlant, Plant, PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { createEach } from './writes.ts';
+import { createEach } from '../../src/testing/plants.ts';
+import { scanAll } from '../../src/testing/stored.ts';
+
+export { scanAll };
 
 /** Names that a program with a bug might misinterpret. PostgresStorage separates names and tags with U+007F. */
 const hostileTexts = [
@@ -43,29 +44,19 @@ export function createLongList(store: PlantStore): Promise<void> {
 }
 
 export async function createAll(file: string, plants: readonly OwnedPlant[]): Promise<void> {
-  await using opened = open(file);
-  for (let at = 0; at < plants.length; at += 10_000) {
-    await opened.storage.commit(createEach(plants.slice(at, at + 10_000)));
-  }
+  const storage = new SqliteStorage(file);
+  for (let at = 0; at < plants.length; at += 10_000) await storage.commit(createEach(plants.slice(at, at + 10_000)));
+  await storage.close();
 }
 
 /** Returns all plants in an SQLite file, in the order of a scan. */
 export async function readAll(file: string): Promise<OwnedPlant[]> {
-  await using opened = open(file);
-  return await scanAll(opened.storage);
-}
-
-export async function scanAll(storage: StorageAdapter): Promise<OwnedPlant[]> {
-  const found: OwnedPlant[] = [];
-  for await (const page of storage.scan()) found.push(...page);
+  const storage = new SqliteStorage(file);
+  const found = await scanAll(storage);
+  await storage.close();
   return found;
 }
 
 export function owned(user: string, plant: Plant): OwnedPlant {
   return { user, plant };
-}
-
-function open(file: string): AsyncDisposable & { storage: SqliteStorage } {
-  const storage = new SqliteStorage(file);
-  return { storage, [Symbol.asyncDispose]: () => storage.close() };
 }

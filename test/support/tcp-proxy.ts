@@ -3,17 +3,8 @@ import type { Socket } from 'node:net';
 import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A proxy with a fixed port, like a load balancer whose target server changes. */
-export interface TcpProxy {
-  readonly port: number;
-  /** Closes the open connections, and sends new connections to another port. */
-  pointTo(port: number): void;
-  /** Closes each connection on which a client sends `text`. */
-  cutAt(text: string): void;
-}
-
-/** Starts a proxy; it is stopped after the test. */
-export async function startTcpProxy(t: HasAfter, port: number): Promise<TcpProxy> {
+/** Starts a proxy with a fixed port, like a load balancer whose target server changes. It is stopped after the test. */
+export async function startTcpProxy(t: HasAfter, port: number) {
   let target = port;
   let forbidden: string | undefined;
   const sockets = new Set<Socket>();
@@ -40,11 +31,13 @@ export async function startTcpProxy(t: HasAfter, port: number): Promise<TcpProxy
   t.after(cut);
   return {
     port: proxyPort,
-    pointTo: (newTarget) => {
+    /** Closes the open connections, and sends new connections to another port. */
+    pointTo: (newTarget: number) => {
       target = newTarget;
       cut();
     },
-    cutAt: (text) => {
+    /** Closes each connection on which a client sends `text`. */
+    cutAt: (text: string) => {
       forbidden = text;
     },
   };

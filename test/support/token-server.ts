@@ -11,46 +11,33 @@ import type { ServerProcess } from './server-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A folder with the tokens file `tokens.json`, which contains one token. */
-export interface TokenFolder {
-  readonly cwd: string;
-  readonly tokens: string;
-  readonly token: string;
-  readonly tokenId: string;
-}
-
-/** Creates a folder with a token. The folder is removed after the test. */
-export async function folderWithToken(t: HasAfter, user = 'ada'): Promise<TokenFolder> {
+/** Creates a folder with the tokens file `tokens.json`, which contains one token. It is removed after the test. */
+export async function folderWithToken(t: HasAfter, user = 'ada') {
   const cwd = await temporaryFolder(t);
   const tokens = join(cwd, 'tokens.json');
   const { token, record } = await issueToken(tokens, { user });
   return { cwd, tokens, token, tokenId: record.id };
 }
 
-/** A `plant-store serve` process, which accepts the token of its folder. */
-export interface TokenServer extends TokenFolder {
-  readonly server: ServerProcess;
-  readonly call: (method: string, target: string, call?: Call) => Promise<Answered>;
-  readonly create: (id: number) => Promise<Answered>;
-  /** Returns the entries of the JSON log so far. */
-  readonly log: () => Record<string, string | number>[];
-}
+type TokenFolder = Awaited<ReturnType<typeof folderWithToken>>;
+export type TokenServer = Awaited<ReturnType<typeof startTokenServer>>;
 
 /** Starts `plant-store serve` in a folder with a token, by default in a new folder. */
 export async function startTokenServer(
   t: HasAfter,
   args: string[],
   { folder, ...context }: Partial<CommandContext> & { folder?: TokenFolder } = {},
-): Promise<TokenServer> {
+) {
   const given = folder ?? (await folderWithToken(t));
   const server = await startServer(t, args, { cwd: given.cwd, ...context });
-  const call: TokenServer['call'] = (method, target, options) =>
+  const call = (method: string, target: string, options?: Call): Promise<Answered> =>
     callService(server.url, method, target, { token: given.token, ...options });
   return {
     ...given,
     server,
     call,
-    create: (id) => call('POST', '/plants', { body: `{"id":${id},"name":"plant ${id}"}` }),
+    create: (id: number) => call('POST', '/plants', { body: `{"id":${id},"name":"plant ${id}"}` }),
+    /** Returns the entries of the JSON log so far. */
     log: () => {
       const lines = server.stderr().split('\n').slice(0, -1);
       return lines.map((line) => JSON.parse(line) as Record<string, string | number>);
