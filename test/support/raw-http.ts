@@ -87,17 +87,10 @@ interface InProcess {
 }
 
 /** A response, parsed from the bytes of a connection. */
-export interface RawAnswer {
-  readonly status: number;
-  /** The status line and the header lines. */
-  readonly head: string;
-  /** The parsed body; `undefined` if the body is empty. */
-  readonly json: unknown;
-  /** The `error` integer of an Error body; `undefined` for other bodies. */
-  readonly error: number | undefined;
-}
+export type RawAnswer = ReturnType<typeof parseRawAnswer>;
 
-export function parseRawAnswer(text: string): RawAnswer {
+/** `head` contains the status line and the header lines. If the body is empty, `json` is `undefined`. */
+export function parseRawAnswer(text: string) {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const json: unknown = body === '' ? undefined : JSON.parse(body);
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, json, error: errorOf(json) };

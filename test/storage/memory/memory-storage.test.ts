@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import { testPageSize } from '../../support/page-size.ts';
+import { expectFullPages } from '../../support/page-size.ts';
 import { rowOfPlants } from '../../support/stored-plants.ts';
 import { createEach } from '../../support/writes.ts';
 
@@ -13,9 +13,7 @@ testStorageAdapter('MemoryStorage', {
   shared: false,
 });
 
-describe('page of a MemoryStorage', () => {
-  testPageSize(async () => new MemoryStorage());
-});
+it('pages of a MemoryStorage end at 256 KiB of JSON', () => expectFullPages(new MemoryStorage()));
 
 it('scan of a MemoryStorage reads each page on demand, so it fails if the storage is closed meanwhile', async () => {
   const storage = new MemoryStorage();

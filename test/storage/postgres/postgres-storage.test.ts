@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
+import fc from 'fast-check';
 import { Client } from 'pg';
+import type { PlantPage } from '../../../src/index.ts';
 import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/options.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { testListedText, testPageSize } from '../../support/page-size.ts';
+import { expectFullPages } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { scanAll } from '../../support/stored-plants.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
-import { create, everything, remove } from '../../support/writes.ts';
+import { create, createEach, everything, remove } from '../../support/writes.ts';
 
 const cluster = await PostgresCluster.start();
 after(() => cluster.remove());
@@ -41,11 +43,27 @@ async function lockPlant(t: HasAfter, table: string, { kind, user, id }: FaultyW
   await client.query(statement, [user, id]);
 }
 
-describe('page of a PostgresStorage', () => {
-  const open = async (t: TestContext): Promise<PostgresStorage> =>
-    new PostgresStorage({ pool: cluster.pool(t), table: cluster.newTable() });
-  testPageSize(open);
-  testListedText(open);
+it('pages of a PostgresStorage end at 256 KiB of JSON', async (t) => {
+  await expectFullPages(new PostgresStorage({ pool: cluster.pool(t), table: cluster.newTable() }));
+});
+
+it('lists of a PostgresStorage return any mix of long texts and separators, alone and among other lists', async (t) => {
+  const storage = new PostgresStorage({ pool: cluster.pool(t), table: cluster.newTable() });
+  const pieces = ['\x7f,', '\x7f:', '\x7f;', '\x7f!', '\x7f', 'x'.repeat(3000), 'a', '\u{1F33F}', '\n', '"\\'];
+  const text = fc.array(fc.constantFrom(...pieces), { maxLength: 4 }).map((parts) => parts.join(''));
+  const fields = fc.array(fc.record({ name: text, tag: text }, { requiredKeys: ['name'] }), { maxLength: 4 });
+  let users = 0;
+  const property = fc.asyncProperty(fields, async (all) => {
+    const user = `user ${users++}`;
+    const plants = all.map((each, n) => ({ id: BigInt(n), ...each }));
+    await storage.commit(createEach(plants.map((plant) => ({ user, plant }))));
+    const limits = [1, 2, 3, 1000];
+    const list = (limit: number): Promise<PlantPage> => storage.list(user, { after: undefined, limit });
+    const expected = limits.map((limit) => ({ plants: plants.slice(0, limit), hasMore: plants.length > limit }));
+    assert.deepEqual(await Promise.all(limits.map(list)), expected);
+    assert.deepEqual(await list(3), expected[2]);
+  });
+  await fc.assert(property, { numRuns: 200 });
 });
 
 it('two servers over one PostgreSQL database are linearizable', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import { testPageSize } from '../../support/page-size.ts';
+import { expectFullPages } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, remove } from '../../support/writes.ts';
@@ -44,6 +44,6 @@ describe('dataVersion of a SqliteStorage', () => {
   });
 });
 
-describe('page of a SqliteStorage', () => {
-  testPageSize(async (t) => openSqlite(t, await newPath(t)));
+it('pages of a SqliteStorage end at 256 KiB of JSON', async (t) => {
+  await expectFullPages(openSqlite(t, await newPath(t)));
 });
