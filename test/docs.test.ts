@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startServer } from './support/command-line.ts';
 import { listDocs, readDocument } from './support/documents.ts';
 import { assertTestsPassed, plainEnvironment, runSuccessfully } from './support/run-program.ts';
-import { plantStore, root } from './support/sources.ts';
+import { main, root } from './support/sources.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import type { HasAfter } from './support/temporary-folder.ts';
 
@@ -42,7 +42,7 @@ async function makeProject(t: HasAfter): Promise<{ cwd: string; env: NodeJS.Proc
   }
   await writeFile(join(cwd, 'package.json'), '{"type":"module"}');
   const program = join(cwd, 'plant-store');
-  const quoted = [process.execPath, ...plantStore].map((part) => `'${part}'`).join(' ');
+  const quoted = [process.execPath, main].map((part) => `'${part}'`).join(' ');
   await writeFile(program, `#!/bin/sh\nexec ${quoted} "$@"\n`);
   await chmod(program, 0o755);
   return { cwd, env: { ...plainEnvironment(), PATH: `${cwd}${delimiter}${process.env['PATH'] ?? ''}` } };

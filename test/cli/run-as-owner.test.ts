@@ -6,7 +6,7 @@ import { issueToken } from '../../src/tokens/issue.ts';
 import { assertFails, callCommand } from '../support/call-command.ts';
 import { runCommand, startServer } from '../support/command-line.ts';
 import { commandEnvironment, runProgram } from '../support/run-program.ts';
-import { plantStore } from '../support/sources.ts';
+import { main } from '../support/sources.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
@@ -123,7 +123,7 @@ describe('command that root runs in a folder of another account', { skip, concur
       await assertFails(command, { cwd: nameless }, /account 61183, .* Run the command as this account/);
     }
     assert.deepEqual(await contentsOf(other), before);
-    const args = ['--bounding-set=-setuid', process.execPath, ...plantStore, 'token', 'create', 'ada'];
+    const args = ['--bounding-set=-setuid', process.execPath, main, 'token', 'create', 'ada'];
     const confined = await runProgram('setpriv', args, { cwd, env: commandEnvironment() });
     assert.equal(confined.code, 1);
     assert.match(confined.stderr, /account 65534, .* Run the command as this account/);

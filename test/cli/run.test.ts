@@ -11,7 +11,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
 import { runProgram } from '../support/run-program.ts';
-import { main, plantStore } from '../support/sources.ts';
+import { main } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const flagsOf = {
@@ -58,7 +58,7 @@ it('plant-store on an unsupported version of Node.js › exits with 2 and one se
     Object.defineProperty(process, 'versions', { value: { ...others, node: '20.20.2' } });
     Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
   const imports = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
-  const args = [...plantStore.slice(0, -1), ...imports, main, '--version'];
+  const args = [...imports, main, '--version'];
   const { code, stdout, stderr } = await runProgram(process.execPath, args);
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /^plant-store needs Node\.js 22\.22\.3 [^\n]*\bNode\.js 20\.20\.2\b[^\n]*\n$/);

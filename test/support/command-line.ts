@@ -7,7 +7,7 @@ import { commandEnvironment, finish } from './run-program.ts';
 import type { Finished } from './run-program.ts';
 import { untilListening } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
-import { plantStore } from './sources.ts';
+import { main } from './sources.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
 /** Where and how a command runs. The command's environment consists of PATH and `env`. */
@@ -25,7 +25,7 @@ export function spawnCommand(
   { cwd, env, log, maxOpenFiles }: CommandContext,
 ): ChildProcessByStdio<null, Readable, Readable> {
   const limit = maxOpenFiles === undefined ? [] : ['prlimit', `--nofile=${maxOpenFiles}:${maxOpenFiles}`];
-  const [program = '', ...programArgs] = [...limit, process.execPath, ...plantStore, ...args];
+  const [program = '', ...programArgs] = [...limit, process.execPath, main, ...args];
   const output = log === undefined ? 'pipe' : openSync(resolve(cwd, log), 'a');
   const options = { cwd, env: commandEnvironment(env), stdio: ['ignore', 'pipe', output] as StdioOptions };
   try {

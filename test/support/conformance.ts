@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import type { Tokens } from '../conformance/client.ts';
 import { commandEnvironment, runProgram } from './run-program.ts';
 import type { Finished } from './run-program.ts';
-import { tsx } from './sources.ts';
 
 const program = fileURLToPath(new URL('../conformance/run.ts', import.meta.url));
 
@@ -11,7 +10,7 @@ const program = fileURLToPath(new URL('../conformance/run.ts', import.meta.url))
 export function runConformance(url: string, tokens: Tokens, env: Record<string, string> = {}): Promise<Finished> {
   const { a, b, readOnly } = tokens;
   const flags = ['--token', a, '--token', b, ...(readOnly === undefined ? [] : ['--read-only-token', readOnly])];
-  const args = ['--import', tsx, '--test-reporter=tap', program, url, ...flags];
+  const args = ['--test-reporter=tap', program, url, ...flags];
   return runProgram(process.execPath, args, { env: commandEnvironment(env), timeoutMs: 100_000 });
 }
 

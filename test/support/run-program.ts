@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { tsx } from './sources.ts';
 
 /** How a program ended, and what it printed. */
 export interface Finished {
@@ -60,7 +59,7 @@ export async function runSuccessfully(command: string, args: string[], options: 
  * the arguments of the module, and `imports` contains the URLs of modules that run first.
  */
 export function evalArgs(code: string, args: readonly string[] = [], imports: readonly string[] = []): string[] {
-  return [...[tsx, ...imports].flatMap((url) => ['--import', url]), '--input-type=module', '--eval', code, ...args];
+  return [...imports.flatMap((url) => ['--import', url]), '--input-type=module', '--eval', code, ...args];
 }
 
 /** Asserts that the output of node:test reports at least one passed test and no failed test. */

@@ -2,9 +2,6 @@ import { fileURLToPath } from 'node:url';
 
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The module with which `node --import` runs TypeScript. */
-export const tsx: string = import.meta.resolve('tsx');
-
 /** Returns the URL of a file in `src`, for code that another process imports. */
 export function sourceUrl(path: string): string {
   return new URL(`../../src/${path}`, import.meta.url).href;
@@ -17,6 +14,3 @@ const isDist = process.env['TEST_DIST'] !== undefined;
  * source, so that a single test file needs no build and coverage includes the process.
  */
 export const main: string = isDist ? `${root}dist/cli/main.js` : fileURLToPath(sourceUrl('cli/main.ts'));
-
-/** The Node.js arguments that run `plant-store`. */
-export const plantStore: readonly string[] = isDist ? [main] : ['--import', tsx, main];

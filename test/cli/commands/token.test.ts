@@ -7,7 +7,7 @@ import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import { assertFails, callCommand } from '../../support/call-command.ts';
 import { commandEnvironment, runProgram } from '../../support/run-program.ts';
 import type { Finished } from '../../support/run-program.ts';
-import { plantStore } from '../../support/sources.ts';
+import { main } from '../../support/sources.ts';
 import { createAll } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
@@ -64,7 +64,7 @@ for (const command of ['token create bob', 'export']) {
       await token('create', 'ada');
       const kept = readTokenFile(path);
       await createAll(join(cwd, 'plants.db'), [{ user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
-      const args = ['-c', `"$@" > /dev/full`, 'sh', process.execPath, ...plantStore, ...command.split(' ')];
+      const args = ['-c', `"$@" > /dev/full`, 'sh', process.execPath, main, ...command.split(' ')];
       const { code, stderr } = await runProgram('sh', args, { cwd, env: commandEnvironment() });
       assert.equal(code, 1, stderr);
       assert.match(stderr, /^plant-store: ENOSPC[^\n]*\n$/);

@@ -11,7 +11,7 @@ import { callCommand } from '../../support/call-command.ts';
 import { spawnCommand } from '../../support/command-line.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { commandEnvironment, finish } from '../../support/run-program.ts';
-import { plantStore } from '../../support/sources.ts';
+import { main } from '../../support/sources.ts';
 import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -111,7 +111,7 @@ it('plant-store import › imports the output of export through a pipe', async (
   const long = owned('\u{10FFFF}', { id: 10_000n, name: 'x'.repeat(1_000_000) });
   const plants = [...hostilePlants, ...rowOfPlants('\u{10FFFF}', 5000), long];
   await createAll(join(cwd, 'a.db'), plants);
-  const command = [process.execPath, ...plantStore].map((word) => `'${word}'`).join(' ');
+  const command = [process.execPath, main].map((word) => `'${word}'`).join(' ');
   const pipe = `${command} export --storage sqlite:a.db | ${command} import --storage sqlite:b.db`;
   execFileSync('sh', ['-c', pipe], { cwd, stdio: 'ignore', timeout: 20_000 });
   assert.deepEqual(await readAll(join(cwd, 'b.db')), plants);
@@ -172,7 +172,7 @@ it('plant-store import › never overwrites a plant, even if the input contains 
 
 it('plant-store import › commits while it reads the input, and says on a signal how far it came', async (t) => {
   const cwd = await temporaryFolder(t);
-  const child = spawn(process.execPath, [...plantStore, 'import'], { cwd, env: commandEnvironment() });
+  const child = spawn(process.execPath, [main, 'import'], { cwd, env: commandEnvironment() });
   t.after(() => child.kill('SIGKILL'));
   const finished = finish(child);
   child.stdin.write(Array.from({ length: 2500 }, (_, id) => `${good(id)}\n`).join(''));

@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runProgram, runSuccessfully } from '../../../support/run-program.ts';
-import { root, sourceUrl, tsx } from '../../../support/sources.ts';
+import { root, sourceUrl } from '../../../support/sources.ts';
 import { execute, slowSql } from '../../../support/sqlite-file.ts';
 import { createAll } from '../../../support/stored-plants.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -23,8 +23,7 @@ describe('process with a commit thread', () => {
       void create(2n).then((outcomes) => console.log('second', outcomes[0]));
       process.once('beforeExit', () => void storage.close().then(() => console.log('closed')));`;
     await writeFile(join(cwd, 'program.mjs'), text);
-    const args = ['--import', tsx, 'program.mjs'];
-    const { code, stdout, stderr } = await runProgram(process.execPath, args, { cwd, timeoutMs: 20_000 });
+    const { code, stdout, stderr } = await runProgram(process.execPath, ['program.mjs'], { cwd, timeoutMs: 20_000 });
     assert.deepEqual([code, stdout], [0, 'first true\nsecond true\nclosed\n'], stderr);
     assert.ok(stderr.split('SQLite is an experimental feature').length <= 2, stderr);
   });
