@@ -61,6 +61,8 @@ export async function runCrashRounds({ folder, storage, rounds }: CrashOptions):
     const servers = [await startAndCompare(round)];
     if (n % 3 === 0) servers.push(await startAndCompare(round));
     const load = startModelClients(model, { urls: servers.map(({ url }) => url), tokens, clients: 8 });
+    // Otherwise, a slow machine might not acknowledge a single write.
+    if (n === rounds) await load.acknowledgeMore(1);
     for (const server of servers) {
       await sleep(20 + Math.random() * 250);
       await server.stop('SIGKILL');

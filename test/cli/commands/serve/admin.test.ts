@@ -132,18 +132,18 @@ it('Readiness › runs at most one check at a time, and waits a second for its r
   await eventuallyEqual(() => readiness.storageProblem(), '');
 });
 
-// The alert rules read the buckets, whose upper bounds are inclusive.
-it('plant_store_commit_duration_seconds › counts each commit in the buckets that contain its duration', () => {
+it('metric plant_store_commit_duration_seconds › counts each commit in the buckets that contain its duration', () => {
   const format = collectServiceMetrics(createServer());
   for (const durationMs of [5, 6, 20_000]) channel('tracing:plant-store:commit:asyncEnd').publish({ durationMs });
   const text = format(true);
-  for (const sample of ['bucket{le="0.005"} 1', 'bucket{le="0.01"} 2', 'bucket{le="10"} 2', 'bucket{le="+Inf"} 3']) {
+  // The alert rules read the buckets, whose upper bounds are inclusive.
+  const buckets = ['bucket{le="0.005"} 1', 'bucket{le="0.01"} 2', 'bucket{le="10"} 2', 'bucket{le="+Inf"} 3'];
+  for (const sample of [...buckets, 'sum{} 20.011', 'count{} 3']) {
     assert.ok(text.includes(`\nplant_store_commit_duration_seconds_${sample}\n`), text);
   }
-  for (const sample of ['sum{} 20.011', 'count{} 3']) assert.ok(text.includes(`_commit_duration_seconds_${sample}\n`));
 });
 
-it('plant_store_storage_full › is 1 from a commit on a full disk until a commit succeeds', () => {
+it('metric plant_store_storage_full › is 1 from a commit on a full disk until a commit succeeds', () => {
   const format = collectServiceMetrics(createServer());
   const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
   const states = [new Error('locked'), full, new Error('locked'), undefined].map((error) => {
