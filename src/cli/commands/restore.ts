@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { requireFolderOf } from '../../files/folder.ts';
-import { filesOf } from '../../storage/sqlite/file.ts';
+import { databaseFiles } from '../../storage/sqlite/file.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';
@@ -39,7 +39,7 @@ export async function run(args: string[]): Promise<number> {
 }
 
 function refuseToOverwrite(file: string): void {
-  const existing = filesOf(file).filter((name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined);
+  const existing = databaseFiles(file).filter((name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined);
   if (existing.length === 0) return;
   const folder = shellQuoted(join(dirname(file), 'before-restore'));
   const move = `mkdir ${folder} && mv ${existing.map(shellQuoted).join(' ')} ${folder}`;

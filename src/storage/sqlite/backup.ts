@@ -5,7 +5,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { requireAccess } from '../../files/access.ts';
 import { syncFolder } from '../../files/folder.ts';
 import { openToRead } from './database.ts';
-import { damaged, filesOf } from './file.ts';
+import { damaged, databaseFiles } from './file.ts';
 
 /** Database pages of 4096 bytes. */
 const pagesPerStep = 256;
@@ -32,7 +32,7 @@ export async function backUpDatabase(file: string, target: string, onStep: () =>
     syncFolder(dirname(target));
   } finally {
     database.close();
-    for (const path of filesOf(partial)) rmSync(path, { force: true });
+    for (const path of databaseFiles(partial)) rmSync(path, { force: true });
   }
 }
 
@@ -48,7 +48,7 @@ function isSound(path: string): boolean {
 
 /** SQLite would apply the WAL or the journal of another file to the backup when the backup is opened. */
 function throwIfExists(target: string): void {
-  const existing = filesOf(target).find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+  const existing = databaseFiles(target).find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
   if (existing === undefined) return;
   throw new Error(`${existing} already exists. A backup never overwrites a file: choose another name.`);
 }

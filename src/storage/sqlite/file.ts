@@ -1,5 +1,4 @@
 import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs';
-import type { BigIntStats } from 'node:fs';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { isMountPoint } from '../../files/mount-point.ts';
 
@@ -17,7 +16,7 @@ export function createPrivateFile(path: string): void {
 }
 
 /** Returns the paths of a database file, and of the files that SQLite can create beside it. */
-export function filesOf(path: string): string[] {
+export function databaseFiles(path: string): string[] {
   return ['', '-wal', '-shm', '-journal'].map((ending) => path + ending);
 }
 
@@ -52,18 +51,10 @@ export function refuseOtherNames(path: string): void {
   if (isMountPoint(path)) throw unsupported(path, 'is mounted without its folder: mount the folder');
 }
 
-/** Identifies a file. While a file is open, no other file can get the same identity. */
-export interface FileIdentity {
-  readonly dev: bigint;
-  readonly ino: bigint;
-}
-
-export function identifyFile(path: string): BigIntStats | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
-}
-
-export function isSameFile(a: FileIdentity, b: FileIdentity | undefined): boolean {
-  return a.ino === b?.ino && a.dev === b.dev;
+/** Returns the identity of a file, if the file exists. While a file is open, no other file has the same identity. */
+export function identify(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev} ${stats.ino}`;
 }
 
 /** The message does not say that the file was left as it is, because its WAL may have been checkpointed. */

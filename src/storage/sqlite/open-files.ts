@@ -4,15 +4,15 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { openDatabase, tryCheckpoint } from './database.ts';
-import { identifyFile, isSameFile, walFilesOf } from './file.ts';
-import type { FileIdentity } from './file.ts';
+import { identify, walFilesOf } from './file.ts';
 
+/** A database file, and the identities of the files that are open. */
 export interface FileSet {
   readonly path: string;
-  readonly database: FileIdentity;
-  readonly wal: FileIdentity;
+  readonly database: string;
+  readonly wal: string;
   /** The index of the WAL. If it is removed, the next process creates another one, and overwrites commits. */
-  readonly index: FileIdentity;
+  readonly index: string;
 }
 
 type Loss = 'database' | 'walRemoved' | 'walReplaced';
@@ -36,7 +36,7 @@ export class OpenFiles {
   constructor(path: string, busyTimeoutMs: number) {
     this.database = openDatabase(path, busyTimeoutMs);
     const [wal, index] = walFilesOf(path);
-    this.files = { path, database: identify(path), wal: identify(wal), index: identify(index) };
+    this.files = { path, database: identify(path) ?? '', wal: identify(wal) ?? '', index: identify(index) ?? '' };
     this.#folderPath = lstatSync(path).isSymbolicLink() ? undefined : dirname(path);
   }
 
@@ -49,8 +49,9 @@ export class OpenFiles {
 
   /** Throws an error if the commit was written to a file that was removed or replaced. */
   checkAfterCommit(): void {
-    const folder = this.#folderPath === undefined ? undefined : identifyFile(this.#folderPath);
-    if (folder !== undefined && isSameFile(folder, this.#folder) && folder.ctimeNs === this.#folder?.ctimeNs) return;
+    const path = this.#folderPath;
+    const folder = path === undefined ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (folder !== undefined && isUnchanged(folder, this.#folder)) return;
     this.#loss = findLoss(this.files);
     const isSettled = folder !== undefined && Date.now() - Number(folder.ctimeMs) > timestampResolutionMs;
     this.#folder = this.#loss === undefined && isSettled ? folder : undefined;
@@ -79,6 +80,10 @@ export class OpenFiles {
   }
 }
 
+function isUnchanged(folder: BigIntStats, last: BigIntStats | undefined): boolean {
+  return folder.ino === last?.ino && folder.dev === last.dev && folder.ctimeNs === last.ctimeNs;
+}
+
 /** Throws an error if one of the files was removed or replaced. */
 export function requireInPlace(files: FileSet): void {
   const loss = findLoss(files);
@@ -86,10 +91,10 @@ export function requireInPlace(files: FileSet): void {
 }
 
 function findLoss({ path, database, wal, index }: FileSet): Loss | undefined {
-  if (!isSameFile(database, identifyFile(path))) return 'database';
+  if (database !== identify(path)) return 'database';
   // If the path has become a symbolic link, the next process uses a WAL beside the file that the link points to.
   const [walPath, indexPath] = walFilesOf(path);
-  if (isSameFile(wal, identifyFile(walPath)) && isSameFile(index, identifyFile(indexPath))) return undefined;
+  if (wal === identify(walPath) && index === identify(indexPath)) return undefined;
   return existsSync(walPath) ? 'walReplaced' : 'walRemoved';
 }
 
@@ -99,9 +104,4 @@ function describeLoss(loss: Loss, { path }: FileSet): string {
         'stops, then restore the file from a backup and restart.'
     : `${path} lost its -wal or -shm file, which was removed or replaced while it was open. Restart. The latest ` +
         'plants can be missing.';
-}
-
-function identify(path: string): FileIdentity {
-  const { dev, ino } = statSync(path, { bigint: true });
-  return { dev, ino };
 }

@@ -33,11 +33,10 @@ export class Reader {
   }
 
   list(user: string, { after, limit }: ListRange): PlantPage {
-    const most = Math.min(limit, maxPageLength);
-    const read = (): Row[] => readRows(this.#selectPlants, [user, after ?? beforeAll], most + 1);
+    const read = (): Row[] => readRows(this.#selectPlants, [user, after ?? beforeAll], limit + 1);
     // Only steps that run in one transaction read the same snapshot.
-    const rows = most < stepLength ? read() : inTransaction(this.#database, 'DEFERRED', read);
-    return cutPage(rows.map(toPlant), most);
+    const rows = limit < stepLength ? read() : inTransaction(this.#database, 'DEFERRED', read);
+    return cutPage(rows.map(toPlant), limit);
   }
 
   scan(): AsyncIterable<OwnedPlant[]> {
