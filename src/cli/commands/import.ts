@@ -1,6 +1,5 @@
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
-import { addPlants } from '../../transfer/add-plants.ts';
-import { keyOf } from '../../transfer/find-plants.ts';
+import { addPlants, keyOf } from '../../transfer/add-plants.ts';
 import { parseCommandLine } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';

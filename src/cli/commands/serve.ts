@@ -19,8 +19,7 @@ import { createFirstToken, describeFirstToken, planFirstToken } from '../first-t
 import { interruptible } from '../interruption.ts';
 import { listen, reachableUrl, requireFree } from '../listen.ts';
 import type { Address } from '../listen.ts';
-import { logEvents } from '../log-events.ts';
-import { Log, logFormats, logLevels } from '../output/log.ts';
+import { Log, logEvents, logFormats, logLevels } from '../output/log.ts';
 import { counted } from '../output/transfer-report.ts';
 import { version } from '../package.ts';
 import { runAsOwner } from '../run-as-owner.ts';
