@@ -6,8 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryStorage as OtherStorage, PlantStore as OtherStore } from 'plant-store';
 import { createFetchHandler } from '../../src/fetch.ts';
 import { createRequestListener } from '../../src/http.ts';
-import type { ServiceStore } from '../../src/http.ts';
-import { MemoryStorage, PlantStore } from '../../src/index.ts';
+import { PlantStore } from '../../src/index.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { listenUrl } from '../support/listen.ts';
 import { authenticateByName, createFetchService, fronts } from '../support/service.ts';
@@ -15,17 +14,6 @@ import { createPlants } from '../support/stored-plants.ts';
 
 const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
 const post = (): Request => new Request('http://x/plants', { method: 'POST', headers, body: '{"id":7,"name":"Fern"}' });
-
-it('the store of a service can be an object that wraps a store', async () => {
-  await using store = new PlantStore({ storage: new MemoryStorage() });
-  const wrapper: ServiceStore = {
-    createPlant: (user, plant) => store.createPlant(user, { ...plant, tag: 'new' }),
-    listPageJson: (user, options) => store.listPageJson(user, options),
-    deletePlant: (user, id) => store.deletePlant(user, id),
-  };
-  const send = createFetchHandler(wrapper, { authenticate: authenticateByName });
-  assert.deepEqual(await (await send(post())).json(), { name: 'Fern', tag: 'new' });
-});
 
 it('the store of a service can be from a second copy of the package, also if it reports errors', async () => {
   await using store = new OtherStore({ storage: new OtherStorage() });

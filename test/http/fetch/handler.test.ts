@@ -31,11 +31,6 @@ async function createCounting(t: HasAfter) {
   return { service, reads };
 }
 
-function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
-  assert.ok(body);
-  return body.getReader();
-}
-
 async function someTurns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await nextTurn();
 }
@@ -70,7 +65,9 @@ it('createFetchHandler ignores the fragment, the host and the scheme of a URL', 
 
 it('the stream of a long list reads each page only when the consumer requests it', async (t) => {
   const { service, reads } = await createCounting(t);
-  const reader = readerOf(await service.send(newList()));
+  const { body } = await service.send(newList());
+  assert.ok(body);
+  const reader = body.getReader();
   await someTurns();
   assert.equal(reads.count, 1);
   for (const count of [1, 2, 3]) {
@@ -92,28 +89,18 @@ it('the stream of a long list returns its permit if the signal is aborted after 
   assert.equal((await service.send(newList('?limit=1'))).status, 200);
 });
 
-for (const [when, abortedRead] of [
-  ['while the first page is being read', 1],
-  ['while another page is being read', 2],
-  ['between two pages', undefined],
-] as const) {
-  it(`the stream of a long list fails without reading further pages if the signal is aborted ${when}`, async (t) => {
+for (const abortedRead of [1, 2]) {
+  it(`the stream of a long list fails if the signal is aborted during the read of page ${abortedRead}`, async (t) => {
     const { service, reads } = await createCounting(t);
     const client = new AbortController();
     reads.beforeEach = () => {
       if (reads.count === abortedRead) client.abort();
       return nextTurn();
     };
-    const reader = readerOf(await service.send(newList('', client.signal)));
-    if (abortedRead !== 1) await reader.read();
-    if (abortedRead === undefined) client.abort();
-    const count = abortedRead ?? reads.count;
-    const rest = async (): Promise<void> => {
-      while (!(await reader.read()).done);
-    };
-    await assert.rejects(rest, { code: 'internal', message: 'The list ended before it was complete.' });
+    const response = await service.send(newList('', client.signal));
+    await assert.rejects(response.text(), { code: 'internal', message: 'The list ended before it was complete.' });
     await someTurns();
-    assert.equal(reads.count, count);
+    assert.equal(reads.count, abortedRead, 'no further page is read');
     assert.equal((await service.send(newList('?limit=0'))).status, 200, 'the permit is free');
     assert.deepEqual(service.faults, []);
   });
