@@ -51,7 +51,6 @@ export class NodeRequest implements ServiceRequest {
       return this.#message.headersDistinct[name]?.join(', ');
     }
     const value: unknown = this.#headers[name];
-    if (Array.isArray(value)) return value.join(', ');
     return typeof value === 'string' ? value : undefined;
   }
 

@@ -110,9 +110,9 @@ function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: R
   assertDescribed('GET', '/plants', { status, headers: new Headers(pairs), text: JSON.stringify(json) });
 }
 
-describe('a connection', { concurrency: true }, () => {
+describe('exchanges on a connection', { concurrency: true }, () => {
   for (const [what, exchange] of Object.entries(exchanges)) {
-    it(`receives its responses, is closed, and releases its permit after ${what}`, async (t) => {
+    it(`a connection gets its responses, is closed, and releases its permit after ${what}`, async (t) => {
       const { sends, timesOut = false, ends = false, sendsAfterResponse, receives, stored = ['Fern'] } = exchange;
       const { server, store, port, call, faults } = await startService(t, { maxInFlight: 1 });
       // node:http checks these limits once a second.
@@ -137,13 +137,13 @@ describe('a connection', { concurrency: true }, () => {
   }
 });
 
-describe('the response to a request that the server does not read completely', { concurrency: true }, () => {
+describe('requests that the server does not read completely', { concurrency: true }, () => {
   const refused = {
     'a request without a token': { text: post('', 8_000_000).replace('Authorization', 'X'), status: 401 },
     'a header that is too large': { text: `GET /plants HTTP/1.1\r\n${head}X: `, status: 431 },
   };
   for (const [name, { text, status }] of Object.entries(refused)) {
-    it(`reaches a client that sends the whole request before reading the response: ${name}`, async (t) => {
+    it(`the response reaches a client that first sends its whole request: ${name}`, async (t) => {
       const [connection, socket] = await openAccepted(t, await startService(t));
       connection.socket.pause();
       connection.send(text + 'x'.repeat(65_536));
@@ -164,7 +164,7 @@ describe('the response to a request that the server does not read completely', {
     'no body after Expect': withoutToken.replace('\r\n\r\nab', '\r\nExpect: 100-continue\r\n\r\n'),
   };
   for (const [name, text] of Object.entries(stalled)) {
-    it(`is followed by the end of the connection, even if the client does not end its side: ${name}`, async (t) => {
+    it(`the response is followed by the end of the connection, even if the client keeps it: ${name}`, async (t) => {
       const { server, port } = await startService(t);
       const accepted = once(server, 'connection') as Promise<[Socket]>;
       const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
