@@ -59,7 +59,9 @@ export function cutPage(found: Plant[], limit: number): PlantPage {
 /** Rejects with a PlantStoreError. An invalid page counts as a failure of the storage. */
 export async function readPage(storage: StorageAdapter, user: string, range: ListRange): Promise<PlantPage> {
   try {
-    return checkedPage(await storage.list(user, range), range);
+    const page = await storage.list(user, range);
+    checkPage(page, range);
+    return page;
   } catch (error) {
     throw asStorageError(error);
   }
@@ -70,17 +72,13 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
 }
 
 /** Throws a TypeError if the page is invalid: it could make a list endless. */
-function checkedPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): PlantPage {
-  if (!Array.isArray(page?.plants) || typeof page.hasMore !== 'boolean' || (page.hasMore && page.plants.length === 0)) {
-    throw new TypeError('list of the storage adapter must return { plants, hasMore }, with a plant if hasMore is true');
-  }
-  const { plants } = page;
+function checkPage({ plants, hasMore }: PlantPage, { after, limit }: ListRange): void {
   const [first, last] = [plants[0], plants.at(-1)];
-  if (first === undefined || last === undefined) return page as PlantPage;
-  if (plants.length <= limit && (after === undefined || first.id > after) && last.id >= first.id) {
-    return page as PlantPage;
-  }
-  throw new TypeError('list of the storage adapter must return at most limit plants, in ascending order, after the id');
+  const isEmpty = first === undefined || last === undefined;
+  const isInRange = isEmpty ? !hasMore : (after === undefined || first.id > after) && first.id <= last.id;
+  if (typeof hasMore === 'boolean' && plants.length <= limit && isInRange) return;
+  const rule = 'at most limit plants, in ascending order of id, after the id; at least one if hasMore is true';
+  throw new TypeError(`list of the storage adapter must return { plants, hasMore }: ${rule}`);
 }
 
 /** For the largest int64, the result is greater than every int64. */

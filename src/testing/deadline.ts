@@ -18,17 +18,12 @@ export class Deadline {
       reject(new Error(`${text} did not settle within ${this.#ms} ms.`));
     }, this.#ms);
     try {
-      return await Promise.race([named(text, start()), late]);
+      const settled = Promise.resolve(start()).catch((cause: unknown) => {
+        throw new Error(`${text} rejected: ${String(cause)}`, { cause });
+      });
+      return await Promise.race([settled, late]);
     } finally {
       clearTimeout(timer);
     }
-  }
-}
-
-async function named<T>(text: string, result: T | Promise<T>): Promise<T> {
-  try {
-    return await result;
-  } catch (error) {
-    throw new Error(`${text} rejected: ${String(error)}`, { cause: error });
   }
 }
