@@ -67,19 +67,14 @@ describe('table of a PostgresStorage', () => {
     assert.deepEqual(await new PostgresStorage({ pool, table }).commit([create(2)]), [true]);
   });
 
-  it('is not created if createTable is false, but is used as soon as it exists', async (t) => {
-    const [pool, table] = [cluster.pool(t), cluster.newTable()];
-    const storage = new PostgresStorage({ pool, table, createTable: false });
-    await assertUnsupported(storage, new RegExp(`^There is no table "${table}"\\.$`));
-    await new PostgresStorage({ pool, table }).commit([]);
-    assert.deepEqual(await storage.commit([create(1)]), [true]);
-  });
-
-  it('is used as soon as its schema exists, but the schema is not created', async (t) => {
-    const storage = new PostgresStorage({ pool: cluster.pool(t), schema: 'beds' });
+  it('is used as soon as its schema exists and, if createTable is false, as soon as it exists itself', async (t) => {
+    const options = { pool: cluster.pool(t), schema: 'beds' };
+    const [storage, other] = [new PostgresStorage(options), new PostgresStorage({ ...options, createTable: false })];
     await assertUnsupported(storage, /^There is no schema for the table "beds"."plants"\.$/);
     await cluster.query('CREATE SCHEMA beds');
+    await assertUnsupported(other, /^There is no table "beds"."plants"\.$/);
     assert.deepEqual(await storage.commit([create(1)]), [true]);
+    assert.deepEqual(await other.commit([create(1)]), [false]);
   });
 
   it('is not created again after it was renamed, because that would hide the loss of the plants', async (t) => {

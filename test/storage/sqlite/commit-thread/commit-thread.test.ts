@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { copyFile, readdir, rename, stat, truncate } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -47,8 +47,8 @@ describe('commit thread that ends', () => {
     });
   }
 
-  it('is restarted if it ended while idle, but does not create a missing file or use another file', async (t) => {
-    const { path, storage, worker } = await openStarted(t);
+  it('is restarted if it ended while idle, but does not create, replace or initialize a file', async (t) => {
+    const { path, storage, worker } = await openStarted(t, 100);
     await worker.terminate();
     await rename(path, `${path}.away`);
     const files = await readdir(dirname(path));
@@ -57,38 +57,30 @@ describe('commit thread that ends', () => {
     await copyFile(`${path}.away`, path);
     await assert.rejects(storage.commit([create(2)]), isLoss);
     await rename(`${path}.away`, path);
+    execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+    const content = await readFile(path);
+    await truncate(path);
+    await assert.rejects(storage.commit([create(2)]), unavailable);
+    assert.equal((await readFile(path)).length, 0);
+    await writeFile(path, content);
     assert.deepEqual(await storage.commit([create(2)]), [true]);
     assert.deepEqual(await ids(storage), [1, 2]);
   });
-
-  it('does not initialize an emptied file', async (t) => {
-    const { path, storage, worker } = await openStarted(t, 100);
-    await worker.terminate();
-    execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
-    await truncate(path, 0);
-    await assert.rejects(storage.commit([create(2)]), unavailable);
-    assert.equal((await stat(path)).size, 0);
-  });
 });
 
-describe('close of a SqliteStorage with a commit thread', () => {
-  it('settles pending commits, ends the thread, and checkpoints the WAL', async (t) => {
-    const { path, storage, worker } = await openStarted(t);
-    let hasExited = false;
-    worker.once('exit', () => {
-      hasExited = true;
-    });
-    const committed = storage.commit([create(2)]);
-    await storage.close();
-    assert.ok(hasExited);
-    assert.deepEqual(await committed, [true]);
-    assert.deepEqual(await readdir(dirname(path)), ['plants.db']);
-  });
+it('close of a SqliteStorage settles pending commits, ends the commit thread, and checkpoints the WAL', async (t) => {
+  const { path, storage, worker } = await openStarted(t);
+  const exited = once(worker, 'exit');
+  const committed = storage.commit([create(2)]);
+  await storage.close();
+  assert.deepEqual(await committed, [true]);
+  assert.deepEqual(await readdir(dirname(path)), ['plants.db']);
+  await exited;
+});
 
-  it('resolves if the thread has never started, or has ended', async (t) => {
-    await openSqlite(t, await newPath(t), { commitThread: true }).close();
-    const started = await openStarted(t);
-    void started.worker.terminate();
-    await started.storage.close();
-  });
+it('close of a SqliteStorage resolves if the commit thread has never started, or has ended', async (t) => {
+  await openSqlite(t, await newPath(t), { commitThread: true }).close();
+  const started = await openStarted(t);
+  void started.worker.terminate();
+  await started.storage.close();
 });
