@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { readSnippets } from '../support/documents.ts';
 import { findProgram } from '../support/installed-program.ts';
 import { root } from '../support/sources.ts';
 import { entries } from './entries.ts';
@@ -124,9 +125,9 @@ describe('installed package', () => {
     await run(folder, process.execPath, [tsc, '--noEmit', ...options, ...nodenext, 'types.ts']);
   });
 
-  it('declares each value with an example that TypeScript accepts', async (t) => {
+  it('declares each value with an example, and TypeScript accepts the examples and the snippets of the docs', async (t) => {
     const folder = await installPackage(t);
-    await linkTypes(folder, '@types/pg', 'pg-types', 'pg-protocol');
+    await linkTypes(folder, '@types/express', '@types/pg', 'pg-types', 'pg-protocol');
     const examples = await readExamples(join(folder, 'node_modules/plant-store/dist'));
     const values = entries.flatMap((entry) => entry.values);
     assert.deepEqual(
@@ -134,9 +135,11 @@ describe('installed package', () => {
       ['errorTable'],
     );
     const functions = examples.map((code, n) => `export async function example${n}() {\n${code}}\n`);
-    await writeFile(join(folder, 'examples.ts'), importAll() + declarations + functions.join(''));
+    const snippets = (await readSnippets()).filter(({ language }) => language === 'ts').map(({ code }) => code);
+    const files = [importAll() + declarations + functions.join(''), ...snippets];
+    for (const [n, code] of files.entries()) await writeFile(join(folder, `example-${n}.ts`), code);
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const settings = ['--strict', ...nodenext, '--target', 'es2023', '--types', 'node'];
-    await run(folder, process.execPath, [tsc, '--noEmit', ...settings, 'examples.ts']);
+    await run(folder, process.execPath, [tsc, '--noEmit', ...settings, ...files.map((_, n) => `example-${n}.ts`)]);
   });
 });

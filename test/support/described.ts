@@ -73,14 +73,13 @@ function assertHeaders(what: string, { headers = {} }: Described, received: Head
   for (const name of received.keys()) assert.ok(known.has(name), `${what} has ${name}, which is not described`);
 }
 
-const validators = new Map<string, ValidateFunction>();
+const validators = new Map<object, ValidateFunction>();
 
 function assertValid(what: string, schema: object, value: unknown): void {
-  const text = JSON.stringify(schema).replaceAll('"#/', '"openapi#/');
-  let validate = validators.get(text);
+  let validate = validators.get(schema);
   if (validate === undefined) {
-    validate = ajv.compile(JSON.parse(text) as object);
-    validators.set(text, validate);
+    validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object);
+    validators.set(schema, validate);
   }
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`);
 }

@@ -35,3 +35,13 @@ export async function parsePage(path: string) {
     });
   return { anchors, links };
 }
+
+/** Returns the snippets of the README and the docs. A name consists of the page and the position on the page. */
+export async function readSnippets() {
+  const pages = ['README.md', 'CONTRIBUTING.md', ...(await listDocs())];
+  const snippets = pages.map(async (page) => {
+    const fences = (await readDocument(page)).matchAll(/^```(\w*)\n(.*?)^```$/gms);
+    return Array.from(fences, ([, language = '', code = ''], n) => ({ name: `${page}, ${n + 1}`, language, code }));
+  });
+  return (await Promise.all(snippets)).flat();
+}
