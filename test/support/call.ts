@@ -1,5 +1,3 @@
-import { assertDescribed } from './described.ts';
-
 /** The parts of a request that {@link callService} sends besides the method and the target. */
 export interface Call {
   /** Sent as `Authorization: Bearer …`; default `ada`. If `null`, the header is not sent. */
@@ -39,6 +37,8 @@ export async function callService(
   });
   const response = await send(request);
   const answered = { status: response.status, headers: response.headers, text: await response.text() };
+  // Loading Ajv takes a quarter of a second, and many test files do not need it.
+  const { assertDescribed } = await import('./described.ts');
   assertDescribed(method, target, answered);
   const json: unknown = answered.text === '' ? undefined : JSON.parse(answered.text);
   return { ...answered, json, error: errorOf(json) };
