@@ -7,24 +7,19 @@ export interface Call {
   readonly headers?: Record<string, string>;
 }
 
-export interface Answered {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The parsed body; `undefined` if the body is empty. */
-  readonly json: unknown;
-  /** The `error` integer of an Error body; `undefined` for other bodies. */
-  readonly error: number | undefined;
-}
+export type Answered = Awaited<ReturnType<typeof callService>>;
 
-/** Sends a request, by default over the network, and asserts that the OpenAPI document describes the response. */
+/**
+ * Sends a request, by default over the network, and asserts that the OpenAPI document describes the response. If the
+ * body is empty, `json` is `undefined`.
+ */
 export async function callService(
   url: string,
   method: string,
   target: string,
   call: Call = {},
   send: (request: Request) => Promise<Response> = fetch,
-): Promise<Answered> {
+) {
   const { token = 'ada', body, headers = {} } = call;
   const request = new Request(url + target, {
     method,

@@ -5,12 +5,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
 /** How a program ended, and what it printed. */
-export interface Finished {
-  /** The exit code, or `null` if a signal ended the program. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type Finished = Awaited<ReturnType<typeof finish>>;
 
 export interface RunOptions {
   readonly cwd?: string;
@@ -31,7 +26,8 @@ export function commandEnvironment(env: Record<string, string> = {}): NodeJS.Pro
   return { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env };
 }
 
-export async function finish(child: ChildProcess): Promise<Finished> {
+/** Waits until a program ends. `code` is its exit code, or `null` if a signal ended it. */
+export async function finish(child: ChildProcess) {
   const exited = once(child, 'exit') as Promise<[number | null]>;
   const [stdout, stderr, [code]] = await Promise.all([
     child.stdout === null ? '' : text(child.stdout),

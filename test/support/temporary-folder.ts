@@ -7,25 +7,10 @@ export interface HasAfter {
   after(cleanUp: () => Promise<void> | void): void;
 }
 
-/**
- * Registers clean-up code for a program that is not a test. The code runs in reverse order when this object is
- * disposed.
- */
-export class CleanUp implements HasAfter, AsyncDisposable {
-  readonly #work: (() => Promise<void> | void)[] = [];
-
+/** Registers clean-up code for a program that is not a test. The code runs in reverse order on disposal. */
+export class CleanUp extends AsyncDisposableStack implements HasAfter {
   after(cleanUp: () => Promise<void> | void): void {
-    this.#work.push(cleanUp);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const last = this.#work.pop();
-    if (last === undefined) return;
-    try {
-      await last();
-    } finally {
-      await this[Symbol.asyncDispose]();
-    }
+    this.defer(cleanUp);
   }
 }
 
