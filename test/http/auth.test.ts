@@ -26,6 +26,14 @@ it('authenticate receives only well-formed tokens, and rejects a token by return
   assert.deepEqual([received, service.faults], [['eve', 'joe', token, token], []]);
 });
 
+it('authenticate is not called for malformed credentials or another scheme', async (t) => {
+  const service = createFetchService(t, { authenticate: () => assert.fail('not called') });
+  for (const [authorization, error] of Object.entries({ Bearer: 40102, 'Bearer ': 40102, 'xbearer ada': 40101 })) {
+    const answered = await service.call('GET', '/plants', { headers: { authorization } });
+    assert.deepEqual(outcome(answered), [401, error], authorization);
+  }
+});
+
 const wrongResults = [
   { result: 'ada', message: /returned a string, not a Caller or null/ },
   { result: {}, message: /an invalid user/ },

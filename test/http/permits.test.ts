@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Authenticate } from '../../src/http.ts';
+import { Permits } from '../../src/http/permits.ts';
 import { outcome } from '../support/call.ts';
 import type { Answered, Call } from '../support/call.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
@@ -35,6 +36,14 @@ const requests: (Call & { method: string; target: string; status: number })[] = 
   { method: 'HEAD', target: '/plants', status: 200 },
   { method: 'GET', target: '/plants', token: 'unknown', status: 401 },
 ];
+
+it('a user who returns one of several permits still holds the others', () => {
+  const permits = new Permits(5);
+  const take = (): boolean => permits.take('ada');
+  assert.deepEqual([take(), take(), take(), take()], [true, true, true, false]);
+  permits.release('ada');
+  assert.deepEqual([take(), take()], [true, false]);
+});
 
 for (const [front, startService] of Object.entries(fronts)) {
   it(`maxInFlight over ${front} refuses a user’s third request after a second, and serves others meanwhile`, async (t) => {

@@ -7,7 +7,7 @@ import type { Check, Checks } from '../expect.ts';
 const otherMediaTypes = [
   ...['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/vnd.api+json', undefined],
   ...['application/jsonp', 'text/application/json'],
-  ...['application/json; charset=latin1', 'application/json;charset = xutf-8'],
+  ...['application/json; charset=latin1', 'application/json;charset = xutf-8', 'application/json;charset=utf-8x'],
 ];
 
 /** Returns bodies that are not JSON in UTF-8. Most of them are derived from the JSON of a plant. */
