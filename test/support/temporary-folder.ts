@@ -7,10 +7,25 @@ export interface HasAfter {
   after(cleanUp: () => Promise<void> | void): void;
 }
 
-/** Registers clean-up code for a program that is not a test. The code runs in reverse order on disposal. */
-export class CleanUp extends AsyncDisposableStack implements HasAfter {
+/**
+ * Registers clean-up code for a program that is not a test. The code runs in reverse order when this object is
+ * disposed. Node.js 22 has no AsyncDisposableStack.
+ */
+export class CleanUp implements HasAfter, AsyncDisposable {
+  readonly #work: (() => Promise<void> | void)[] = [];
+
   after(cleanUp: () => Promise<void> | void): void {
-    this.defer(cleanUp);
+    this.#work.push(cleanUp);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const last = this.#work.pop();
+    if (last === undefined) return;
+    try {
+      await last();
+    } finally {
+      await this[Symbol.asyncDispose]();
+    }
   }
 }
 
