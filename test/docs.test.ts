@@ -39,13 +39,13 @@ async function makeProject(t: HasAfter): Promise<{ cwd: string; env: NodeJS.Proc
 }
 
 describe('snippets of README and docs', { concurrency: 3 }, () => {
-  it('are TypeScript, shell commands, diagrams or unlabeled', () => {
+  it('snippets are TypeScript, shell commands, diagrams or unlabeled', () => {
     const languages = new Set(snippets.map(({ language }) => language));
     assert.deepEqual([...languages].sort(), ['', 'mermaid', 'sh', 'ts']);
   });
 
   for (const snippet of typeScript) {
-    it(`${snippet.name}: runs and prints what it promises`, async (t) => {
+    it(`${snippet.name}: runs and prints what its comments say`, async (t) => {
       const { cwd } = await makeProject(t);
       await writeFile(join(cwd, 'snippet.ts'), snippet.code);
       const output = await runSuccessfully(process.execPath, ['snippet.ts'], { cwd });
@@ -56,7 +56,7 @@ describe('snippets of README and docs', { concurrency: 3 }, () => {
   }
 
   for (const snippet of shell.filter((each) => !isForClone(each))) {
-    it(`${snippet.name}: runs and prints what it promises`, async (t) => {
+    it(`${snippet.name}: runs and prints what its comments say`, async (t) => {
       const { cwd, env } = await makeProject(t);
       let script = snippet.code;
       if (script.includes('http://127.0.0.1:3000')) {
@@ -69,7 +69,7 @@ describe('snippets of README and docs', { concurrency: 3 }, () => {
     });
   }
 
-  it('for a clone are commands that CI runs', async () => {
+  it('snippets for a clone are commands that CI runs', async () => {
     const ci = await readDocument('.ci/run');
     const commands = shell.filter(isForClone).map(({ code }) => code.trimEnd());
     assert.deepEqual(commands, ['npm ci && npm start', 'npm ci && npm test']);

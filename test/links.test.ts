@@ -21,7 +21,7 @@ describe('documents', () => {
     });
   }
 
-  it('name only source files that exist', async () => {
+  it('documents name only source files that exist', async () => {
     const text = (await Promise.all(pages.map(readDocument))).join('');
     const files = Array.from(text.matchAll(/`(?:src\/)?([a-z]+\/[\w/-]+\.ts)`/g), ([, file = '']) => file);
     assert.ok(files.length > 20);
@@ -29,7 +29,7 @@ describe('documents', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('are all listed in README', async () => {
+  it('documents are all listed in README', async () => {
     const { links } = await parsePage('README.md');
     const missing = pages.filter((path) => path !== 'README.md' && !links.some(({ target }) => target === path));
     assert.deepEqual(missing, []);

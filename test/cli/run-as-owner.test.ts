@@ -82,7 +82,7 @@ describe('command that root runs in a folder of another account', { skip, concur
     }
   });
 
-  it('command of root › creates files as the owner of the folder, also after a killed server', async (t) => {
+  it('command of root › creates files as the owner of the folder, even after a server was killed', async (t) => {
     const cwd = await temporaryFolder(t);
     const folder = await folderOf(t, nobody);
     await chmod(cwd, 0o755);

@@ -43,7 +43,7 @@ it('plant-store copy, backup and restore › name the file on a full disk, and l
   }
 });
 
-it('plant-store import and export › name a file on a read-only file system, and can read it', async (t) => {
+it('plant-store import on a read-only file system › names the file, which export can read', async (t) => {
   const cwd = await mountSmallFolder(t, 1);
   if (cwd === undefined) return;
   await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 1));

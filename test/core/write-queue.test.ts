@@ -47,7 +47,7 @@ it('concurrent writes of several iterations share a commit, even if every iterat
   await Promise.all(created);
 });
 
-it('concurrent writes are committed at once, in batches of 1000, if there are as many', async () => {
+it('concurrent writes are committed at once, in batches of 1000, if there are enough', async () => {
   const { sizes, create, complete } = open();
   const created = Array.from({ length: 2500 }, (_, id) => create(id));
   // A microtask starts the commit, before any timer or I/O callback.

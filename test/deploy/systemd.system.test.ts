@@ -98,7 +98,7 @@ it('deploy/systemd › contains units that systemd-analyze accepts', async (t) =
   assert.deepEqual([status, ownLines], [0, []], stdout + stderr);
 });
 
-it('deploy/systemd › keeps a backup of each weekday, and replaces it only with a complete backup', async (t) => {
+it('deploy/systemd › keeps one backup per day of the week, and replaces it only with a complete one', async (t) => {
   const { state, backups, run, call } = await startService(t);
   const script = await backupScript(state, backups);
   const backUp = async (limit = ''): Promise<number | null> => (await run('/bin/sh', '-ec', limit + script)).code;

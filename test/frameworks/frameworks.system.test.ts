@@ -52,7 +52,7 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
     assert.doesNotMatch(stdout() + stderr(), /secret/);
   });
 
-  it('sessions: accepts a cookie, and serves a connection on after it refused a large body', async (t) => {
+  it('sessions: accepts a cookie, and keeps the connection usable after it refused a large body', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const { url } = await startExample(t, 'sessions.ts', { SESSION: 's1' });
     const call = async (method: string, body?: string): Promise<string> => {

@@ -58,21 +58,21 @@ function runBundle(folder: string, file = 'program.js'): Promise<string> {
 }
 
 describe('SqliteStorage with commitThread in a bundle', { concurrency: 2 }, () => {
-  it('starts the thread from a second entry point, also with shared chunks and minified', async (t) => {
+  it('a bundle starts the thread from a second entry point, also with shared chunks and minified', async (t) => {
     for (const more of [[], ['--splitting', '--minify']]) {
       const folder = await bundle(t, esbuild, worker, '--format=esm', ...more);
       if (folder !== undefined) assert.equal(await runBundle(folder), stored);
     }
   });
 
-  it('does not start another file named worker.js', async (t) => {
+  it('a bundle does not start another file named worker.js', async (t) => {
     const folder = await bundle(t, esbuild, '--format=esm');
     if (folder === undefined) return;
     await writeFile(join(folder, 'worker.js'), 'setInterval(() => {}, 1000);');
     assert.match(await runBundle(folder), missing);
   });
 
-  it('throws if esbuild creates CommonJS, and in a single executable', async (t) => {
+  it('a bundle throws an error if it is CommonJS or a single executable', async (t) => {
     const folder = await bundle(t, esbuild, '--format=cjs', '--out-extension:.js=.cjs');
     if (folder === undefined) return;
     assert.match(await runBundle(folder, 'program.cjs'), missing);
@@ -81,7 +81,7 @@ describe('SqliteStorage with commitThread in a bundle', { concurrency: 2 }, () =
     assert.match(await run(folder, join(folder, 'program'), []), missing);
   });
 
-  it('throws if webpack did not add the thread', async (t) => {
+  it('a bundle throws an error if webpack did not add the thread', async (t) => {
     const folder = await bundle(t, 'webpack/lib/index.js');
     if (folder !== undefined) assert.match(await runBundle(folder, 'program.mjs'), missing);
   });

@@ -104,7 +104,7 @@ async function readExamples(folder: string): Promise<string[]> {
 
 describe('installed package', () => {
   for (const { compiler, file, flags, output } of compilations) {
-    it(`lets ${compiler} compile ${file} with ${flags.join(' ')}, which uses every export`, async (t) => {
+    it(`the package lets ${compiler} compile ${file} with ${flags.join(' ')}, which uses every export`, async (t) => {
       const tsc = findProgram(t, 'package', `${compiler}/bin/tsc`);
       if (tsc === undefined) return;
       const folder = await installPackage(t);
@@ -115,7 +115,7 @@ describe('installed package', () => {
     });
   }
 
-  it('needs @types/node only for plant-store/http', async (t) => {
+  it('the package needs @types/node only for plant-store/http', async (t) => {
     const tsc = findProgram(t, 'package', 'typescript-7/bin/tsc');
     if (tsc === undefined) return;
     const folder = await installPackage(t);
@@ -125,7 +125,7 @@ describe('installed package', () => {
     await run(folder, process.execPath, [tsc, '--noEmit', ...options, ...nodenext, 'types.ts']);
   });
 
-  it('declares each value with an example, and TypeScript accepts the examples and the snippets of the docs', async (t) => {
+  it('the package declares each value with an example, and TypeScript accepts examples and snippets', async (t) => {
     const folder = await installPackage(t);
     await linkTypes(folder, '@types/express', '@types/pg', 'pg-types', 'pg-protocol');
     const examples = await readExamples(join(folder, 'node_modules/plant-store/dist'));

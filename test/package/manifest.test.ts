@@ -14,7 +14,7 @@ const manifest = JSON.parse(await readDocument('package.json')) as {
 const otherPackages = ['test/bench', 'test/frameworks', 'test/package', 'test/runtimes', 'examples/frameworks'];
 
 describe('package.json', () => {
-  it('has no dependencies except exact devDependencies and two optional peerDependencies', () => {
+  it('package.json has no dependencies except exact devDependencies and two optional peerDependencies', () => {
     const kinds = Object.keys(manifest).filter((key) => /dependencies/i.test(key));
     assert.deepEqual(kinds.sort(), ['devDependencies', 'peerDependencies', 'peerDependenciesMeta']);
     assert.deepEqual(manifest.peerDependencies, { pg: '^8.11', 'swagger-ui-dist': '^5.35.0' });
@@ -24,12 +24,12 @@ describe('package.json', () => {
     }
   });
 
-  it('exports the public entries', () => {
+  it('package.json exports the public entries', () => {
     const modules = entries.map(({ module }) => `./dist/${module}.js`);
     assert.deepEqual(Object.values(manifest.exports).sort(), ['./package.json', ...modules].sort());
   });
 
-  it('has a lockfile without registry URLs, and so does every other package', async () => {
+  it('lockfiles contain no registry URLs', async () => {
     for (const folder of ['.', ...otherPackages]) {
       const path = `${folder}/package-lock.json`;
       assert.doesNotMatch(await readDocument(path), /"resolved"/, path);

@@ -7,7 +7,7 @@ const { files, size } = await pack('--dry-run');
 const paths = files.map(({ path }) => path);
 
 describe('tarball', () => {
-  it('contains the program, the documents, deploy and examples, and is smaller than 300,000 bytes', () => {
+  it('the tarball contains the program, the documents, deploy and examples, and is smaller than 300,000 bytes', () => {
     const documents = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
     const topLevel = new Set(paths.map((path) => path.replace(/\/.*/, '')));
     assert.deepEqual([...topLevel].sort(), [...documents, 'deploy', 'dist', 'docs', 'examples', 'test'].sort());
@@ -22,7 +22,7 @@ describe('tarball', () => {
     assert.ok(size < 300_000, `It has ${size} bytes.`);
   });
 
-  it('contains the target of every relative link', async () => {
+  it('the tarball contains the target of every relative link', async () => {
     const pages = await Promise.all(paths.filter((path) => path.endsWith('.md')).map(parsePage));
     const targets = new Set(pages.flatMap(({ links }) => links.map(({ target }) => target.replace(/\/$/, ''))));
     assert.ok(targets.size > 20);

@@ -44,7 +44,7 @@ it('plant-store copy › escapes the users in conflicts that it reports, and exi
   assert.match(stderr, /^[^\n]*"\\n\\u009b" [^\n]* id -1[^\n]*\nCopied 3,000 plants, .* 1 conflict\.\n$/);
 });
 
-it('plant-store copy › says how far it came on a signal, and continues when it is run again', async (t) => {
+it('plant-store copy › reports its progress on a signal, and continues when it is run again', async (t) => {
   const cwd = await temporaryFolder(t);
   const plants = rowOfPlants('ada', 10_000);
   await createAll(join(cwd, 'a.db'), plants);
@@ -170,7 +170,7 @@ it('plant-store import › never overwrites a plant, even if the input contains 
   assert.deepEqual(await namesIn(cwd), ['first', 'good 2', 'good 3']);
 });
 
-it('plant-store import › commits while it reads the input, and says on a signal how far it came', async (t) => {
+it('plant-store import › commits while it reads the input, and reports its progress on a signal', async (t) => {
   const cwd = await temporaryFolder(t);
   const child = spawn(process.execPath, [main, 'import'], { cwd, env: commandEnvironment() });
   t.after(() => child.kill('SIGKILL'));

@@ -39,7 +39,7 @@ it('the listener in an Express app appends its mount path to basePath, in Link a
   assert.deepEqual(faults, []);
 });
 
-it('the listener in an Express app responds with 500 after a body parser, and onError says what to do', async (t) => {
+it('the listener in an Express app responds with 500 after a body parser, and the error says what to do', async (t) => {
   const { listener, faults } = createListener(t);
   const url = await serve(t, express().use(express.json()).use('/garden', listener));
   assert.equal(await errorIn(await post(`${url}/garden/plants`, { id: 1, name: 'Fern' })), 50000);
@@ -106,7 +106,7 @@ function createDoubles(): { request: IncomingMessage; response: ServerResponse; 
   return { request, response, chunks };
 }
 
-it('the listener sends a list although it was called with test doubles whose methods return nothing', async (t) => {
+it('the listener sends a list to test doubles whose methods return nothing', async (t) => {
   const { listener, store, faults } = createListener(t, { maxInFlight: 1 });
   await createPlants(store, 2500);
   for (let n = 0; n < 2; n++) {

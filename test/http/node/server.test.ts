@@ -16,7 +16,7 @@ import { createLongList } from '../../support/stored-plants.ts';
 const beginning = post('{"id":1,"name":"Fe', 22);
 const closing = /^HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n/;
 
-it('drainServer ends incomplete requests after graceMs, also to any other server', { timeout: 20_000 }, async (t) => {
+it('drainServer ends incomplete requests after graceMs, also of any other server', { timeout: 20_000 }, async (t) => {
   const { store, listener } = createListener(t);
   const server = createServer((request, response) => void listener(request, response));
   const port = await listen(t, server);

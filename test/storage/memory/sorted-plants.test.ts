@@ -6,7 +6,7 @@ import { ReferenceStore } from '../../../src/testing/reference-store.ts';
 
 // A user has several chunks only with more than 512 plants, which the suite for storage adapters rarely changes.
 describe('SortedPlants', () => {
-  it('behaves like a sorted map for any sequence of additions and removals', () => {
+  it('SortedPlants behaves like a sorted map for any sequence of additions and removals', () => {
     const step = fc.record({ id: fc.bigInt({ min: -2000n, max: 2000n }), isAdd: fc.boolean() });
     const steps = fc.array(step, { minLength: 2000, maxLength: 6000, size: 'max' });
     fc.assert(

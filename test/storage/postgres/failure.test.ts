@@ -35,7 +35,7 @@ function startLoad(t: TestContext, services: readonly Service[]): ModelClients {
 }
 
 describe('two services over one PostgreSQL database', () => {
-  it('lose no acknowledged write when the database server is restarted, or killed and restarted, under load', async (t) => {
+  it('two services lose no acknowledged write when PostgreSQL is restarted, or killed and restarted', async (t) => {
     const load = startLoad(t, await startServices(t, await cluster.makeDatabase()));
     for (const end of [() => cluster.stop(), () => cluster.kill()]) {
       await load.acknowledgeMore(200);
@@ -46,7 +46,7 @@ describe('two services over one PostgreSQL database', () => {
     await load.assertNothingLost();
   });
 
-  it('are linearizable while all PostgreSQL backends are terminated every 80 ms', async (t) => {
+  it('two services are linearizable while all PostgreSQL backends are terminated every 80 ms', async (t) => {
     const connectionString = await cluster.makeDatabase();
     const services = await startServices(t, connectionString);
     let isOver = false;
@@ -70,7 +70,7 @@ describe('a synchronous standby', () => {
   });
   after(() => standby.remove());
 
-  it('lets no service list its plants, because they can be outdated, but can be exported', async (t) => {
+  it('a standby lets no service list its plants, because they can be outdated, but can be exported', async (t) => {
     const ofPrimary = new PostgresStorage({ pool: cluster.pool(t) });
     const ofStandby = new PostgresStorage({ pool: standby.pool(t) });
     const service = await startService(t, { storage: ofStandby });
@@ -93,7 +93,7 @@ describe('a synchronous standby', () => {
     await standby.query('SELECT pg_wal_replay_resume()');
   });
 
-  it('has every acknowledged write when the primary is killed and the standby is promoted', async (t) => {
+  it('a standby has every acknowledged write when it is promoted after the primary was killed', async (t) => {
     const proxy = await startTcpProxy(t, cluster.port);
     const load = startLoad(t, await startServices(t, cluster.url().replace(`:${cluster.port}`, `:${proxy.port}`)));
     await load.acknowledgeMore(500);

@@ -30,7 +30,7 @@ if (hasPgBouncer) {
   });
 } else {
   describe(inTransactionMode, () => {
-    it('passes the suite for storage adapters', (t) => {
+    it('PostgresStorage passes the suite for storage adapters', (t) => {
       t.skip('pgbouncer is not installed');
     });
   });

@@ -73,7 +73,7 @@ it('two servers over one PostgreSQL database are linearizable', async (t) => {
 });
 
 describe('PostgresStorage', () => {
-  it('returns exact ids, whatever type parsers the application sets', async (t) => {
+  it('PostgresStorage returns exact ids, whatever type parsers the application sets', async (t) => {
     /** Parses the type text (oid 25) as `pg` does, and all other types differently. */
     const getTypeParser = (oid: number) => (value: string) => (oid === 25 ? value : { parsed: value });
     const pool = cluster.pool(t, { types: { getTypeParser } });
@@ -85,7 +85,7 @@ describe('PostgresStorage', () => {
     for (const found of [plants, scanned]) assert.equal(found.map(({ id }) => id).join(), ids.join());
   });
 
-  it('commits batches of two servers in opposite orders without deadlocks', async (t) => {
+  it('PostgresStorage commits batches of two servers in opposite orders without deadlocks', async (t) => {
     const connectionString = await cluster.makeDatabase();
     const storages = [1, 2].map(() => new PostgresStorage({ pool: cluster.pool(t, { connectionString }) }));
     for (const storage of storages) await storage.commit([create(-1), create(-2)]);
@@ -115,7 +115,7 @@ describe('PostgresStorage', () => {
     return new PostgresStorage({ pool: { query }, table: cluster.newTable() });
   }
 
-  it('retries a statement that was rolled back at most five times, and no statement after any other error', async (t) => {
+  it('PostgresStorage retries a rolled-back statement at most five times, and no other statement', async (t) => {
     for (const code of ['40001', '40P01']) {
       assert.deepEqual(await openFailing(t, code, 5).commit([create(1)]), [true]);
       await assert.rejects(openFailing(t, code, 6).commit([create(1)]), { code });
@@ -125,7 +125,7 @@ describe('PostgresStorage', () => {
     }
   });
 
-  it('stops using prepared statements after a connection pooler has lost one', async (t) => {
+  it('PostgresStorage stops using prepared statements after a connection pooler has lost one', async (t) => {
     const pool = cluster.pool(t, { max: 1 });
     const storage = new PostgresStorage({ pool, table: cluster.newTable() });
     for (const id of [1, 2, 3]) {
@@ -136,7 +136,7 @@ describe('PostgresStorage', () => {
     assert.deepEqual((await pool.query('SELECT FROM pg_prepared_statements')).rows, []);
   });
 
-  it('is closed when the lists in progress have been read, and does not end the pool', async (t) => {
+  it('PostgresStorage is closed when the lists in progress have been read, and does not end the pool', async (t) => {
     const pool = cluster.pool(t);
     const storage = new PostgresStorage({ pool, table: cluster.newTable() });
     await storage.commit(Array.from({ length: 1000 }, (_, id) => create(id)));
@@ -150,7 +150,7 @@ describe('PostgresStorage', () => {
   });
 
   // A result is held in memory before its pages are built.
-  it('reads at most 2 MiB with a statement, however long the names are and however many lists share it', async (t) => {
+  it('PostgresStorage reads at most 2 MiB per statement, whatever the size and number of the lists', async (t) => {
     const pool = cluster.pool(t);
     const resultBytes: number[] = [];
     const query: PostgresPool['query'] = async (statement) => {

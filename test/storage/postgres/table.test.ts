@@ -37,8 +37,8 @@ async function newTable(t: HasAfter): Promise<{ table: string; storage: Postgres
   return { table, storage };
 }
 
-describe('table of a PostgresStorage', () => {
-  it('can have any name of 63 bytes, even with quotes', async (t) => {
+describe('PostgresStorage', () => {
+  it('the table can have any name of 63 bytes, even with quotes', async (t) => {
     const [schema, table] = [`it's "${'é'.repeat(28)}"`, '"; DROP TABLE plants; --'];
     await cluster.query(`CREATE SCHEMA "${schema.replaceAll('"', '""')}"`);
     await new PostgresStorage({ pool: cluster.pool(t), schema, table }).commit([]);
@@ -46,7 +46,7 @@ describe('table of a PostgresStorage', () => {
     assert.equal((await cluster.query(found, [schema, table])).length, 1);
   });
 
-  it('is created once by ten servers that start at the same time on an empty database', async (t) => {
+  it('the table is created once by ten servers that start at the same time on an empty database', async (t) => {
     const connectionString = await cluster.makeDatabase();
     const pools = Array.from({ length: 10 }, () => poolOf(t, { connectionString, max: 1 }));
     await Promise.all(pools.map((pool) => pool.query('SELECT')));
@@ -56,7 +56,7 @@ describe('table of a PostgresStorage', () => {
     assert.equal((await cluster.queryAt(connectionString, 'SELECT FROM public.plants')).length, 11);
   });
 
-  it('is checked and used while another transaction writes to it', async (t) => {
+  it('the table is checked and used while another transaction writes to it', async (t) => {
     const { table } = await newTable(t);
     const busy = new Client({ connectionString: cluster.url() });
     await busy.connect();
@@ -67,7 +67,7 @@ describe('table of a PostgresStorage', () => {
     assert.deepEqual(await new PostgresStorage({ pool, table }).commit([create(2)]), [true]);
   });
 
-  it('is used as soon as its schema exists and, if createTable is false, as soon as it exists itself', async (t) => {
+  it('the table is used when its schema exists or, if createTable is false, when it exists itself', async (t) => {
     const options = { pool: cluster.pool(t), schema: 'beds' };
     const [storage, other] = [new PostgresStorage(options), new PostgresStorage({ ...options, createTable: false })];
     await assertUnsupported(storage, /^There is no schema for the table "beds"."plants"\.$/);
@@ -77,7 +77,7 @@ describe('table of a PostgresStorage', () => {
     assert.deepEqual(await other.commit([create(1)]), [false]);
   });
 
-  it('is not created again after it was renamed, because that would hide the loss of the plants', async (t) => {
+  it('the table is not created again after a rename, because that would hide the loss of the plants', async (t) => {
     const { table, storage } = await newTable(t);
     await cluster.query(`ALTER TABLE "${table}" RENAME TO renamed`);
     await assert.rejects(storage.commit([create(2)]));
@@ -86,7 +86,7 @@ describe('table of a PostgresStorage', () => {
     assert.deepEqual(await storage.commit([create(1), create(2)]), [false, true]);
   });
 
-  it('is not created in a database whose encoding is not UTF8', async (t) => {
+  it('the table is not created in a database whose encoding is not UTF8', async (t) => {
     const connectionString = await cluster.makeDatabase("ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'");
     const storage = new PostgresStorage({ pool: poolOf(t, { connectionString }) });
     await assertUnsupported(storage, /^The server_encoding is LATIN1, not UTF8\.$/);
@@ -94,13 +94,13 @@ describe('table of a PostgresStorage', () => {
     assert.deepEqual(await cluster.queryAt(connectionString, tables), []);
   });
 
-  it('is not used with synchronous_commit off, because a crash would lose acknowledged plants', async (t) => {
+  it('the table is not used with synchronous_commit off, because a crash would lose plants', async (t) => {
     const pool = cluster.pool(t, { options: '-c synchronous_commit=off' });
     const storage = new PostgresStorage({ pool, table: cluster.newTable() });
     await assertUnsupported(storage, /^synchronous_commit is off/);
   });
 
-  it('is used by a role without other privileges, unless it belongs to a role that may be hostile', async (t) => {
+  it('the table is used by a role without other privileges, unless a possibly hostile role owns it', async (t) => {
     const { table } = await newTable(t);
     await cluster.query(`CREATE ROLE mallory; CREATE ROLE ann LOGIN;
       GRANT SELECT, INSERT, DELETE ON "${table}" TO ann`);
@@ -114,13 +114,13 @@ describe('table of a PostgresStorage', () => {
     assert.deepEqual(await open().commit([create(1)]), [false]);
   });
 
-  it('can have a second index of its primary key, as during REINDEX CONCURRENTLY', async (t) => {
+  it('the table can have a second index of its primary key, as during REINDEX CONCURRENTLY', async (t) => {
     const { table } = await newTable(t);
     await cluster.query(`CREATE UNIQUE INDEX copy ON "${table}" ("user", id)`);
     assert.deepEqual(await new PostgresStorage({ pool: cluster.pool(t), table }).commit([create(1)]), [false]);
   });
 
-  it('is refused within a second after it is changed while the server runs', async (t) => {
+  it('the table is refused within a second after it is changed while the server runs', async (t) => {
     const { table, storage } = await newTable(t);
     await cluster.query(`ALTER TABLE "${table}" SET UNLOGGED`);
     await eventually(() => assertUnsupported(storage, /not a permanent table/));
@@ -167,7 +167,7 @@ describe('table of a PostgresStorage', () => {
     { what: 'a child table', sql: 'CREATE TABLE beds.child () INHERITS (beds.plants)', cause: /INHERITS/ },
   ];
   for (const { what, sql, cause } of changes) {
-    it(`is refused with ${what}, and the cause names the change`, async (t) => {
+    it(`the table is refused with ${what}, and the cause names the change`, async (t) => {
       await cluster.query('DROP SCHEMA IF EXISTS beds CASCADE; CREATE SCHEMA beds');
       const options = { pool: cluster.pool(t), schema: 'beds' };
       await new PostgresStorage(options).commit([create(1)]);

@@ -12,7 +12,7 @@ import { makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
 const plants = rowOfPlants('ada', 2000, 'x'.repeat(2000));
 
 describe('backUpDatabase', () => {
-  it('copies the plants that existed at the beginning, even if servers write between its steps', async (t) => {
+  it('backUpDatabase copies the plants that exist at the beginning, even if servers write meanwhile', async (t) => {
     const [file, target] = [await newPath(t), await newPath(t)];
     await createAll(file, plants);
     const commits: Promise<boolean[]>[] = [];
@@ -26,7 +26,7 @@ describe('backUpDatabase', () => {
     assert.deepEqual(await readAll(target), plants);
   });
 
-  it('does not overwrite a file that another process creates meanwhile, and leaves no temporary file', async (t) => {
+  it('backUpDatabase does not overwrite a file that another process creates, and leaves no partial file', async (t) => {
     const [file, target] = [await newPath(t), await newPath(t)];
     await createAll(file, plants);
     const backup = backUpDatabase(file, target, () => {
@@ -38,7 +38,7 @@ describe('backUpDatabase', () => {
   });
 
   for (const ending of ['-wal', '-journal']) {
-    it(`refuses a target with an old ${ending.slice(1)} file, which SQLite would apply to the copy`, async (t) => {
+    it(`backUpDatabase refuses a target with an old ${ending.slice(1)} file, which SQLite would apply`, async (t) => {
       const [file, target] = [await newPath(t), await newPath(t)];
       await createAll(file, plants);
       const message = new RegExp(`plants\\.db${ending} already exists`);

@@ -21,7 +21,7 @@ const faults = [
 for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
   describe(`service over ${storage}`, () => {
     for (const { condition, calls, error } of faults) {
-      it(`acknowledges no write while ${condition}, and recovers without a restart`, async (t) => {
+      it(`a service acknowledges no write while ${condition}, and recovers without a restart`, async (t) => {
         const folder = await folderWithToken(t, 'eve');
         const { token } = await issueToken(folder.tokens, { user: 'ada' });
         const start = () => startTokenServer(t, ['--storage', storage, '--log-level', 'error'], { folder });

@@ -13,7 +13,7 @@ const twenty = Array.from({ length: 20 }, (_, n) => n + 1);
 
 for (const commitThread of [false, true]) {
   describe(`SqliteStorage${commitThread ? ' with a commit thread' : ''} over a failing disk`, () => {
-    it('rejects commits and continues to list plants until the disk works again', async (t) => {
+    it('SqliteStorage rejects commits and continues to list plants until the disk works again', async (t) => {
       if (!hasProgram(t, 'prlimit')) return;
       const path = await newPath(t);
       const storage = openSqlite(t, path, { commitThread });
@@ -29,7 +29,7 @@ for (const commitThread of [false, true]) {
       assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21, 22]);
     });
 
-    it('acknowledges a commit whose checkpoint failed, because the commit is in the WAL', async (t) => {
+    it('SqliteStorage acknowledges a commit whose checkpoint failed, because the commit is in the WAL', async (t) => {
       if (!hasProgram(t, 'prlimit')) return;
       const path = await newPath(t);
       const name = 'long'.repeat(1000);
@@ -46,7 +46,7 @@ for (const commitThread of [false, true]) {
       assert.ok((await sizeOf(path)) > before);
     });
 
-    it('lists the plants of a WAL that a crash left behind and that cannot be checkpointed', async (t) => {
+    it('SqliteStorage lists the plants of a WAL that a crash left and that cannot be checkpointed', async (t) => {
       if (!hasProgram(t, 'prlimit')) return;
       const path = await makeCrashed(
         t,

@@ -42,8 +42,8 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(read)));
 }
 
-describe('file of a SqliteStorage', () => {
-  it('is not created in a folder that does not exist, and cannot be a folder', async (t) => {
+describe('SqliteStorage', () => {
+  it('the file is not created in a folder that does not exist, and cannot be a folder', async (t) => {
     const existing = await temporaryFolder(t);
     assert.throws(() => new SqliteStorage(existing), { code: 'storage_unsupported', message: /is not a file/ });
     const folder = join(existing, 'new');
@@ -51,7 +51,7 @@ describe('file of a SqliteStorage', () => {
     assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), { message });
   });
 
-  it('has the application id, and a WAL that each commit syncs', async (t) => {
+  it('the file has the application id, and a WAL that each commit syncs', async (t) => {
     using database = openDatabase(await newPath(t), 5000);
     const header = { user_version: 1, application_id: 0x504c4e54, journal_mode: 'wal' };
     const full = { synchronous: 2, fullfsync: 1, checkpoint_fullfsync: 1 };
@@ -60,7 +60,7 @@ describe('file of a SqliteStorage', () => {
     }
   });
 
-  it('contains plain text', async (t) => {
+  it('the file contains plain text', async (t) => {
     const path = await newPath(t);
     await createAll(path, hostilePlants);
     using database = new DatabaseSync(path, { readOnly: true });
@@ -72,7 +72,7 @@ describe('file of a SqliteStorage', () => {
     );
   });
 
-  it('is initialized if it is empty, or after a crash during its creation', async (t) => {
+  it('the file is initialized if it is empty, or after a crash during its creation', async (t) => {
     const [empty, path, from] = [await newPath(t), await newPath(t), await newPath(t)];
     await writeFile(empty, '');
     const database = new DatabaseSync(from);
@@ -83,7 +83,7 @@ describe('file of a SqliteStorage', () => {
     for (const file of [empty, path]) await createAll(file, plants);
   });
 
-  it('is refused if it is mounted without its folder', async (t) => {
+  it('the file is refused if it is mounted without its folder', async (t) => {
     const path = await stored(t);
     const mounted = join(dirname(path), 'a mount.db');
     await writeFile(mounted, '');
@@ -120,7 +120,7 @@ describe('file of a SqliteStorage', () => {
     { what: 'has a hard link', make: changed(stored, (path) => link(path, `${path}.new`)), error: /link: remove it/ },
   ];
   for (const { what, make, error: message } of refused) {
-    it(`is refused and stays unchanged if it ${what}`, async (t) => {
+    it(`the file is refused and stays unchanged if it ${what}`, async (t) => {
       const path = await make(t);
       const before = await filesIn(dirname(path));
       assert.throws(() => new SqliteStorage(path), { name: 'PlantStoreError', code: 'storage_unsupported', message });
@@ -128,7 +128,7 @@ describe('file of a SqliteStorage', () => {
     });
   }
 
-  it('can be named by a path or a file URL, and is not created if the name is anything else', async (t) => {
+  it('the file can be named by a path or a file URL, and is not created if the name is anything else', async (t) => {
     const path = await stored(t);
     const storage = new SqliteStorage(pathToFileURL(path));
     t.after(() => storage.close());
@@ -139,7 +139,7 @@ describe('file of a SqliteStorage', () => {
     }
   });
 
-  it('waits for a reader in another process before it enters WAL mode', async (t) => {
+  it('the file enters WAL mode only after a reader in another process has finished', async (t) => {
     const path = await stored(t);
     execute(path, 'PRAGMA journal_mode = DELETE');
     await holdDatabase(t, path, 'BEGIN; SELECT * FROM plants', 150);
@@ -148,7 +148,7 @@ describe('file of a SqliteStorage', () => {
   });
 
   const skip = process.platform === 'linux' ? false : 'the locks are counted in /proc/locks';
-  it('stays locked when the process opens it again, so that no other process deletes the WAL', { skip }, async (t) => {
+  it('the file stays locked if the process reopens it, so no other process deletes the WAL', { skip }, async (t) => {
     const path = await newPath(t);
     const storage = openSqlite(t, path);
     await storage.list('ada', { after: undefined, limit: 1 });

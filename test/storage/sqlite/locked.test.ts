@@ -20,13 +20,13 @@ async function start(t: HasAfter, options: SqliteStorageOptions, heldMs: number)
 
 for (const commitThread of [false, true]) {
   describe(`SqliteStorage over a locked file${commitThread ? ', with a commit thread' : ''}`, () => {
-    it('waits until it can create its table in a new file', async (t) => {
+    it('SqliteStorage waits until it can create its table in a new file', async (t) => {
       const path = await newPath(t);
       await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
       assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([write]), [true]);
     });
 
-    it('continues to list plants while a commit waits for the lock', async (t) => {
+    it('SqliteStorage continues to list plants while a commit waits for the lock', async (t) => {
       const storage = await start(t, { commitThread, busyTimeoutMs: 10_000 }, 300);
       let isOver = false;
       const committed = storage.commit([write]).finally(() => {
@@ -42,13 +42,13 @@ for (const commitThread of [false, true]) {
       assert.ok(lists >= 3, `${lists} lists`);
     });
 
-    it('rejects a commit after busyTimeoutMs, without any effect', async (t) => {
+    it('SqliteStorage rejects a commit after busyTimeoutMs, without any effect', async (t) => {
       const storage = await start(t, { commitThread, busyTimeoutMs: 100 }, 2000);
       await assert.rejects(storage.commit([write]), /locked/);
       assert.deepEqual(await ids(storage), []);
     });
 
-    it('rejects a waiting commit with closed when the storage is closed', async (t) => {
+    it('SqliteStorage rejects a waiting commit with closed when the storage is closed', async (t) => {
       const storage = await start(t, { commitThread, busyTimeoutMs: 10_000 }, 2000);
       const committed = assert.rejects(storage.commit([write]), { code: 'closed' });
       await storage.close();

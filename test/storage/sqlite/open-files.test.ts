@@ -76,7 +76,7 @@ for (const commitThread of [false, true]) {
 
   describe(`SqliteStorage${commitThread ? ' with a commit thread' : ''}`, { concurrency: true }, () => {
     for (const { what, prepare, lose } of fileLosses) {
-      it(`rejects commits, lists its plants, and changes no other file after its file ${what}`, async (t) => {
+      it(`SqliteStorage rejects commits, lists plants, and changes no other file after its file ${what}`, async (t) => {
         const path = await newPath(t);
         await prepare?.(path);
         const storage = await open(t, path);
@@ -88,7 +88,7 @@ for (const commitThread of [false, true]) {
       });
     }
 
-    it('accepts commits after a moved file is moved back and reopened', async (t) => {
+    it('SqliteStorage accepts commits after a moved file is moved back and reopened', async (t) => {
       const path = await newPath(t);
       const storage = await open(t, path);
       for (const ending of endings) await rename(path + ending, `${path}.away${ending}`);
@@ -103,7 +103,7 @@ for (const commitThread of [false, true]) {
     });
 
     const skip = process.platform === 'linux' ? false : 'needs /proc';
-    it('closes its files even if nothing at the path can be read', { skip }, async (t) => {
+    it('SqliteStorage closes its files even if nothing at the path can be read', { skip }, async (t) => {
       const path = await newPath(t);
       const storage = openSqlite(t, path, { commitThread });
       await storage.commit([create(1)]);
@@ -117,7 +117,7 @@ for (const commitThread of [false, true]) {
     });
 
     for (const { what, prepare, lose } of walLosses) {
-      it(`rejects commits until it is reopened if its log ${what}, and loses no other commit`, async (t) => {
+      it(`SqliteStorage rejects commits until reopened if its WAL ${what}, and loses no other commit`, async (t) => {
         const path = await newPath(t);
         await prepare?.(path);
         const storage = await open(t, path);
@@ -132,7 +132,7 @@ for (const commitThread of [false, true]) {
       });
     }
 
-    it('does not remove the log of a process that started after the first log was removed', async (t) => {
+    it('SqliteStorage does not remove the WAL of a process that started after its own was removed', async (t) => {
       const path = await newPath(t);
       const storage = await open(t, path);
       execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
@@ -151,7 +151,7 @@ for (const commitThread of [false, true]) {
       assert.equal(checkIntegrity(path), 'ok');
     });
 
-    it('accepts commits after a checkpoint of another connection has truncated its log', async (t) => {
+    it('SqliteStorage accepts commits after a checkpoint of another connection has truncated its WAL', async (t) => {
       const path = await newPath(t);
       const storage = await open(t, path);
       for (const id of [51, 53]) {

@@ -33,7 +33,7 @@ it('two servers over one SQLite file, each with a commit thread, are linearizabl
 });
 
 describe('dataVersion of a SqliteStorage', () => {
-  it('does not change when the storage itself commits', async (t) => {
+  it('dataVersion does not change when the storage itself commits', async (t) => {
     const storage = openSqlite(t, await newPath(t));
     const version = storage.dataVersion();
     await storage.commit([create(1)]);

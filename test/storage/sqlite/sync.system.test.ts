@@ -21,7 +21,7 @@ async function syncedDuring(t: TestContext, work: () => Promise<unknown>): Promi
 }
 
 describe('new file of a SqliteStorage', () => {
-  it('has its directory entry synced before the first commit resolves', async (t) => {
+  it('a new file has its directory entry synced before the first commit resolves', async (t) => {
     const path = await newPath(t);
     const synced = await syncedDuring(t, () => openSqlite(t, path).commit([create(1)]));
     if (synced !== undefined) assert.ok(synced.includes(dirname(path)), synced.join());
@@ -29,7 +29,7 @@ describe('new file of a SqliteStorage', () => {
 });
 
 describe('backUpDatabase', () => {
-  it('syncs the directory entry of the target before it resolves', async (t) => {
+  it('backUpDatabase syncs the directory entry of the target before it resolves', async (t) => {
     const [file, target] = [await newPath(t), await newPath(t)];
     await createAll(file, rowOfPlants('ada', 1));
     const synced = await syncedDuring(t, () => backUpDatabase(file, target, () => undefined));

@@ -63,7 +63,7 @@ it('log of plant-store serve › shows clients that disconnect before the respon
   });
 });
 
-it('log of serve › contains requests and a warning about a readable tokens file, but no secrets', async (t) => {
+it('log of serve › contains requests and a warning if others can read the tokens file, but no secrets', async (t) => {
   const { token } = started;
   for (const line of linesWith(token)) {
     await exchange(t, server.port, `${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);

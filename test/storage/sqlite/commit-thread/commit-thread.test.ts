@@ -34,7 +34,7 @@ describe('commit thread that ends', () => {
     },
   };
   for (const [what, block] of Object.entries(blocks)) {
-    it(`is restarted, and rejects all pending commits if one ${what}`, async (t) => {
+    it(`a commit thread that ends is restarted, and rejects all pending commits if one ${what}`, async (t) => {
       const { path, storage, worker } = await openStarted(t);
       await block(t, path);
       const commits = [storage.commit([create(2), create(3)]), storage.commit([create(4)])];
@@ -47,7 +47,7 @@ describe('commit thread that ends', () => {
     });
   }
 
-  it('is restarted if it ended while idle, but does not create, replace or initialize a file', async (t) => {
+  it('a commit thread that ended while idle is restarted, but does not create or change a file', async (t) => {
     const { path, storage, worker } = await openStarted(t, 100);
     await worker.terminate();
     await rename(path, `${path}.away`);

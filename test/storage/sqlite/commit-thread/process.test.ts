@@ -9,7 +9,7 @@ import { createAll } from '../../../support/stored-plants.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 describe('process with a commit thread', () => {
-  it('does not end during a commit or a close, ends when the thread is idle, and warns once at most', async (t) => {
+  it('a commit thread keeps the process running only during a commit or close, and warns at most once', async (t) => {
     const cwd = await temporaryFolder(t);
     const path = join(cwd, 'plants.db');
     await createAll(path, []);
@@ -28,7 +28,7 @@ describe('process with a commit thread', () => {
     assert.ok(stderr.split('SQLite is an experimental feature').length <= 2, stderr);
   });
 
-  it('needs permission only to read its code and to use the folder of the file, and to start the thread', async (t) => {
+  it('a commit thread needs permission only to read its code, to use the folder, and to be started', async (t) => {
     const cwd = await temporaryFolder(t);
     const code = `
       import { readdirSync } from 'node:fs';
