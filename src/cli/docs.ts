@@ -36,7 +36,7 @@ const startScript = `SwaggerUIBundle({
 const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
-  // Swagger UI 5.35.0 needs exactly these sources: the icons in its style sheet are data URLs.
+  // Swagger UI 5.35.0 needs exactly these sources. The icons in its style sheet are data URLs.
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

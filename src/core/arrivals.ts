@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers';
 
-/** Counts the requests of each event loop iteration, to detect that only one client sends requests. */
+/** Counts the requests of each event loop iteration, to detect whether only one client sends requests. */
 export class Arrivals {
   #count = 0;
   #isCrowded = true;

@@ -36,8 +36,8 @@ const maxCodeUnitBytes = 6;
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, lastId: undefined, hasMore: false });
 
 /**
- * Returns how many plants fit in a page. First adds up upper bounds of their sizes, because measuring the JSON of 1000
- * short plants takes 30 times as long.
+ * Returns how many plants fit in a page. First computes an upper bound of their size, because measuring the JSON of
+ * 1000 short plants takes 30 times as long.
  */
 export function countInPage(plants: readonly PlantFields[]): number {
   plants = plants.slice(0, maxPageLength);
@@ -71,7 +71,7 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
   return { json: plantsJson(plants), count: plants.length, lastId: plants.at(-1)?.id, hasMore };
 }
 
-/** Throws a TypeError if the page is invalid: it could make a list endless. */
+/** Throws a TypeError if the page is invalid, because an invalid page could make a list endless. */
 function checkPage({ plants, hasMore }: PlantPage, { after, limit }: ListRange): void {
   const [first, last] = [plants[0], plants.at(-1)];
   const isEmpty = first === undefined || last === undefined;

@@ -3,7 +3,7 @@ import type { PlantId } from './model/plant.ts';
 import { countInPage } from './page.ts';
 import type { OwnedPlant } from './storage-adapter.ts';
 
-/** Scans a storage that is sorted by user and id. `read` returns the plants after a key, enough for a page. */
+/** Scans a storage sorted by user and id. `read` returns the plants after a key: all, or at least a full page. */
 export async function* scanPages(
   read: (user: string, after: PlantId) => OwnedPlant[] | Promise<OwnedPlant[]>,
 ): AsyncGenerator<OwnedPlant[], void, undefined> {

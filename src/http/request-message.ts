@@ -31,7 +31,10 @@ export interface RequestMessage {
   readonly status: number;
   /** The response's error code, if any; `incomplete` if an error ended the response early, whatever its status. */
   readonly code: ErrorCode | 'incomplete' | undefined;
-  /** The milliseconds from the request header, or the end of the previous request, to the end of the response. */
+  /**
+   * The milliseconds from the request header, or from the end of the connection's previous response if it is later,
+   * to the end of the response.
+   */
   readonly durationMs: number;
   /** The size of the response in bytes, including the header; `undefined` if the web server does not count them. */
   readonly bytes: number | undefined;

@@ -14,7 +14,7 @@ const characters = [...range(160).slice(1), 0x2028, 0x2029, 0xfeff, 0xfffd, 0xff
 );
 const words = ['__proto__', 'constructor', "'; DROP TABLE plants; --", 'null', '1e3', '\\u0041', '\t\r\n', 'a\\b"c\nd'];
 const texts = ['', 'aa', 'a7', 'a ', 'é', 'e\u0301', 'ß', 'ss', ...words, ...characters];
-/** Users that an adapter confuses if it compares prefixes, or uses names as property names or as parts of keys. */
+/** Users that an adapter confuses if it compares prefixes, or uses them as property names or as parts of keys. */
 const users = [...texts.slice(1), ...characters.map((each) => `a${each}7`)];
 const longUsers = ['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${'é'.repeat(127)}y`];
 const ids = [minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n, 2n ** 53n, 2n ** 53n + 1n];

@@ -5,7 +5,7 @@ import { CheckedAdapter } from './checked-adapter.ts';
 import type { Deadline } from './deadline.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
 
-/** Tests by their titles. Each runs at a place of its own. */
+/** Tests by their titles. Each test receives its own place. */
 export type Tests = Readonly<Record<string, (place: Place, t: Pick<TestContext, 'skip'>) => Promise<void>>>;
 
 /** A location, and the adapters that a test opens there. */

@@ -53,7 +53,7 @@ async function commitRandomly(place: Place, count: number): Promise<void> {
       if (n === count / 2 && place.canReopen) {
         calls.push('reopen()');
         adapters = [await place.open('reopen')];
-        // A reopened storage might apply the write at which the others fail.
+        // After a reopening, the write that was made to fail might succeed.
         canFail = false;
       }
       const adapter = pick(adapters);

@@ -2,7 +2,7 @@ import type { Plant } from '../../core/model/plant.ts';
 import { taggedBytes, untaggedBytes } from '../../core/page.ts';
 
 /**
- * A page leaves the database as two strings. Compared with one row for each plant, this takes the same CPU time in
+ * PostgreSQL returns a page as two strings. Compared with one row for each plant, this takes the same CPU time in
  * PostgreSQL and much less in Node.js. Both strings are `null` if there are no plants.
  */
 export interface PageText {

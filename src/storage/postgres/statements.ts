@@ -32,7 +32,7 @@ const requirePrimary = `(CASE WHEN pg_catalog.pg_is_in_recovery()
   THEN 'The database is a standby, whose plants can be outdated.' ELSE 'true' END)::boolean`;
 
 // Always true. It lowers the number of requests that a generic plan expects from 10 to 1. Otherwise, the generic plan
-// would seem too costly, and PostgreSQL would plan each execution with fewer requests again.
+// would seem too costly for fewer requests, and PostgreSQL would plan each such execution again.
 const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
 
 /**
