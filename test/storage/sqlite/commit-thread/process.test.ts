@@ -28,7 +28,7 @@ describe('process with a commit thread', () => {
     assert.ok(stderr.split('SQLite is an experimental feature').length <= 2, stderr);
   });
 
-  it('a commit thread needs permission only to read its code, to use the folder, and to be started', async (t) => {
+  it('SqliteStorage needs permission only for its code and folder, and for a commit thread', async (t) => {
     const cwd = await temporaryFolder(t);
     const code = `
       import { readdirSync } from 'node:fs';
