@@ -22,7 +22,9 @@ function ownText(error: unknown): string {
   if (isError(error)) {
     const { message } = error;
     const stack = typeof error.stack === 'string' ? error.stack : `${error.name}: ${message}`;
-    const headingEnd = stack.includes(message) ? stack.indexOf(message) + message.length : stack.length;
+    // The message may be empty, so the heading does not end with it, but with its line.
+    const lineEnd = stack.includes(message) ? stack.indexOf('\n', stack.indexOf(message) + message.length) : -1;
+    const headingEnd = lineEnd === -1 ? stack.length : lineEnd;
     return stack.slice(0, headingEnd) + codesOf(error) + stack.slice(headingEnd);
   }
   return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);

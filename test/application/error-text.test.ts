@@ -11,6 +11,13 @@ it('errorText contains the stacks and codes of an error and its causes, but no o
   assert.doesNotMatch(text, /secret/);
 });
 
+it('errorText puts the codes after the heading of an error without a message', () => {
+  const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+  assert.match(errorText(refused), /^AggregateError \(code ECONNREFUSED\)\n +at /);
+  refused.stack = 'AggregateError';
+  assert.equal(errorText(refused), 'AggregateError (code ECONNREFUSED)');
+});
+
 it('errorText describes an Error from another VM context, and a value that is not an Error', () => {
   assert.match(errorText(runInNewContext(`new Error('down')`)), /^Error: down\n/);
   assert.deepEqual(['down', 7, undefined, null].map(errorText), ['down', '7', 'undefined', 'null']);
