@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { requireAccess } from '../../files/access.ts';
@@ -131,13 +132,13 @@ function createSchema(database: DatabaseSync, path: string): void {
 
 /** If several processes enter WAL mode at the same time, SQLite can fail without waiting (1 of 1,200 starts). */
 function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
-  const deadline = Date.now() + busyTimeoutMs;
+  const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
     try {
       database.exec('PRAGMA journal_mode = WAL');
       return;
     } catch (error) {
-      if (!hasResultCode(error, 'busy') || Date.now() >= deadline) throw error;
+      if (!hasResultCode(error, 'busy') || performance.now() >= deadline) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }

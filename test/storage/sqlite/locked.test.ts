@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
@@ -17,6 +18,17 @@ async function start(t: HasAfter, options: SqliteStorageOptions, heldMs: number)
   await holdDatabase(t, path, 'BEGIN IMMEDIATE', heldMs);
   return storage;
 }
+
+it('SqliteStorage stops waiting for a locked file after busyTimeoutMs, even if Date is mocked', async (t) => {
+  const path = await newPath(t);
+  await openSqlite(t, path).close();
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode = DELETE');
+  database.close();
+  await holdDatabase(t, path, 'BEGIN IMMEDIATE', 2000);
+  t.mock.timers.enable({ apis: ['Date'] });
+  assert.throws(() => openSqlite(t, path, { busyTimeoutMs: 50 }), /locked/);
+});
 
 for (const commitThread of [false, true]) {
   describe(`SqliteStorage over a locked file${commitThread ? ', with a commit thread' : ''}`, () => {
