@@ -51,15 +51,15 @@ export function parseConnectionString({ text, source }: Setting): PostgresLocati
   }
   const [, base = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text) ?? [];
   const parameters = new URLSearchParams(query);
-  const max = Number(parameters.get('max') ?? 10);
-  if (!Number.isInteger(max) || max < 1) throw new UsageError(`max in ${source} must be an integer from 1.`);
+  const max = parameters.get('max') ?? '10';
+  if (!/^[1-9]\d*$/.test(max)) throw new UsageError(`max in ${source} must be an integer from 1.`);
   const [schema, table] = ['schema', 'table'].map((name) => parameters.get(name) ?? undefined);
   for (const name of ['max', 'schema', 'table']) parameters.delete(name);
   const connectionString = parameters.size === 0 ? base : `${base}?${parameters.toString()}`;
   // `pg` also accepts strings that are not valid URLs, such as `postgres://ada@/garden?host=/run/postgresql`.
   const url = URL.parse(base);
   const place = `PostgreSQL at ${parameters.get('host') ?? url?.host ?? '?'}${url?.pathname ?? ''}`;
-  return { kind: 'postgres', place, source, connectionString, max, schema, table };
+  return { kind: 'postgres', place, source, connectionString, max: Number(max), schema, table };
 }
 
 /** Does not connect to the database before the first operation. */

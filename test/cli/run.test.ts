@@ -139,6 +139,8 @@ const misuses: Readonly<Record<string, string>> = {
   'export --storage postgres://ada:sesame@localhost:port/plants': 'Invalid URL',
   'export --storage postgres://ada:sesame@localhost/plants?sslrootcert=none.pem': 'none.pem',
   'export --storage postgres://ada:sesame@localhost/plants?max=many': 'max',
+  'export --storage postgres://ada:sesame@localhost/plants?max=0x10': 'max',
+  'export --storage postgres://ada:sesame@localhost/plants?max=0': 'max',
   'export --storage postgres://ada:sesame@localhost/plants?schema=': 'schema',
   // pg would take a part of the password for the host.
   'export --storage postgres://ada:sesame@sesame@localhost/plants': '%40',
