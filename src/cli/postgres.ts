@@ -84,5 +84,6 @@ export function openPostgres(location: PostgresLocation, createTable: boolean): 
   pool.on('error', () => undefined);
   const storage = asUsageError(source, () => new PostgresStorage({ pool, schema, table, createTable }));
   const closeStorage = storage.close.bind(storage);
-  return Object.assign(storage, { close: () => closeStorage().then(() => pool.end()) });
+  let closing: Promise<void> | undefined;
+  return Object.assign(storage, { close: () => (closing ??= closeStorage().then(() => pool.end())) });
 }

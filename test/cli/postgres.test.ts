@@ -30,6 +30,7 @@ it('openStorage › opens at most max connections to PostgreSQL, which close wit
   await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', everything)));
   assert.equal(await cluster.connections(url), 2);
   await storage.close();
+  await storage.close();
   await eventuallyEqual(() => cluster.connections(url), 0);
 });
 
