@@ -28,10 +28,13 @@ export function createSuite(options: StorageAdapterTestOptions): [title: string,
       const context: LocationContext = { after: (cleanUp) => void cleanUps.push(cleanUp) };
       const location = await deadline.call('createLocation()', () => options.createLocation(context));
       const place = new Place(options, deadline, location);
-      const [tested] = await Promise.allSettled([body(place, t)]);
-      const [closed] = await Promise.allSettled([place.close()]);
-      for (const cleanUp of cleanUps) await deadline.call('a function passed to t.after()', cleanUp);
-      for (const result of [tested, closed]) if (result.status === 'rejected') throw result.reason;
+      const results = await Promise.allSettled([body(place, t)]);
+      results.push(...(await Promise.allSettled([place.close()])));
+      for (const cleanUp of cleanUps) {
+        const cleaned = deadline.call('a function passed to t.after()', cleanUp);
+        results.push(...(await Promise.allSettled([cleaned])));
+      }
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
     };
     return [title, test];
   });

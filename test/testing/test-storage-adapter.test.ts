@@ -88,6 +88,29 @@ it('testStorageAdapter names a call that does not settle, and skips the rest aft
   assert.deepEqual(new Set(results), new Set(['3 calls did not settle in time.']));
 });
 
+it('testStorageAdapter runs all functions passed to t.after(), and reports the failure of the test first', async () => {
+  const calls: string[] = [];
+  const createLocation: Options['createLocation'] = (t) => {
+    const disk = new Disk();
+    t.after(() => {
+      calls.push('first');
+      throw new Error('no folder');
+    });
+    t.after(() => void calls.push('second'));
+    return { disk, open: () => openDisk(disk) };
+  };
+  const [cleaned] = await runSuite({ createLocation, shared: false }, 'a batch may contain');
+  assert.match(String(cleaned), /no folder/);
+  assert.deepEqual(calls, ['first', 'second']);
+  const fail = (): never => {
+    throw new Error('not open');
+  };
+  const open = (): StorageAdapter => ({ ...openDisk(new Disk()), commit: fail });
+  const failing: Options['createLocation'] = async (t) => ({ ...(await createLocation(t)), open });
+  const [tested] = await runSuite({ createLocation: failing, shared: false }, 'a batch may contain');
+  assert.match(String(tested), /not open/);
+});
+
 it('testStorageAdapter skips the tests that need a missing option, with the reason', async () => {
   const reasons = [
     'The option makeWriteFail is missing.',
