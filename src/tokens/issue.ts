@@ -1,4 +1,4 @@
-import { closeSync, fchownSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -83,6 +83,8 @@ async function changeTokenFile(
     writeFileSync(file, tokenFileText(change(old === undefined ? [] : readTokenFile(realPath))));
     // A server that runs as another account must still be able to read the file.
     if (old !== undefined && process.geteuid?.() === 0) fchownSync(file, old.uid, old.gid);
+    // If the group differs, its members must not gain access.
+    if (fstatSync(file).gid === old?.gid) fchmodSync(file, old.mode & 0o640);
     fsyncSync(file);
     await beforeStore();
     renameSync(newPath, realPath);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { chown, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -42,6 +42,20 @@ it('issueToken › stores the SHA-256, scopes and expiry in a file that only its
   assert.ok(!(await readFile(path, 'utf8')).includes(plain.token.slice(4, 34)));
   assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+it('issueToken › keeps the access of the group, but gives no access to other users', async (t) => {
+  const path = await newPath(t);
+  await issueToken(path, { user: 'ada' });
+  for (const [before, after] of [
+    [0o640, 0o640],
+    [0o664, 0o640],
+    [0o400, 0o400],
+  ] as const) {
+    await chmod(path, before);
+    await issueToken(path, { user: 'bob' });
+    assert.equal((await stat(path)).mode & 0o777, after);
+  }
 });
 
 it('issueToken › loses no token of concurrent calls, even through a symbolic link', async (t) => {
@@ -89,6 +103,19 @@ it('issueToken › keeps the owner of the file if root changes it', { skip }, as
   await issueToken(path, { user: 'bob' });
   const { uid, gid, mode } = await stat(path);
   assert.deepEqual([uid, gid, mode & 0o777], [65_534, 1, 0o600]);
+});
+
+it('issueToken › does not give access to another group than before', { skip }, async (t) => {
+  const path = await newPath(t);
+  await issueToken(path, { user: 'ada' });
+  await chmod(path, 0o640);
+  await chown(path, 65_534, 1);
+  await chown(dirname(path), 65_534, 1);
+  process.seteuid?.(65_534);
+  t.after(() => process.seteuid?.(0));
+  await issueToken(path, { user: 'bob' });
+  const { uid, gid, mode } = await stat(path);
+  assert.deepEqual([uid, gid, mode & 0o777], [65_534, process.getegid?.(), 0o600]);
 });
 
 it('issueToken › does not replace a link to a file that does not exist', async (t) => {
