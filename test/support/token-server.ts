@@ -19,7 +19,7 @@ export async function folderWithToken(t: HasAfter, user = 'ada') {
   return { cwd, tokens, token, tokenId: record.id };
 }
 
-type TokenFolder = Awaited<ReturnType<typeof folderWithToken>>;
+export type TokenFolder = Awaited<ReturnType<typeof folderWithToken>>;
 export type TokenServer = Awaited<ReturnType<typeof startTokenServer>>;
 
 /** Starts `plant-store serve` in a folder with a token, by default in a new folder. */

@@ -14,12 +14,15 @@ import type { CommandContext } from '../../../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../../../support/eventually.ts';
 import { Hold, HookedStorage } from '../../../support/hooked-storage.ts';
 import { RawConnection } from '../../../support/raw-http.ts';
+import { damageFile } from '../../../support/sqlite-file.ts';
+import { createAll, rowOfPlants } from '../../../support/stored-plants.ts';
 import { hasProgram } from '../../../support/system-fault.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
 import { adminUrlOf, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
+import type { TokenFolder } from '../../../support/token-server.ts';
 
-async function start(t: HasAfter, args: string[], context: Partial<CommandContext> = {}) {
-  const folder = await folderWithToken(t, 'ada-secret');
+async function start(t: HasAfter, args: string[], context: Partial<CommandContext> & { folder?: TokenFolder } = {}) {
+  const folder = context.folder ?? (await folderWithToken(t, 'ada-secret'));
   const started = await startTokenServer(t, ['--admin-port', '0', ...args], { ...context, folder });
   return { ...started, adminUrl: await adminUrlOf(started.server) };
 }
@@ -68,10 +71,6 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       assert.ok(text.includes(`\n${line}\n`), `${line} is not in ${text}`);
     }
     for (const secret of ['ada-secret', 'secret-path', 'pst_', token]) assert.ok(!text.includes(secret));
-    if (hasProgram(t, 'promtool')) {
-      const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
-      assert.deepEqual([checked.status, checked.stderr], [0, '']);
-    }
 
     for (const ending of ['', '-wal', '-shm']) await rm(join(cwd, `plants.db${ending}`));
     const failed = await create(2);
@@ -87,6 +86,31 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.equal(await server.stop(), 0);
     assert.ok(log().some(({ message }) => String(message).includes('was removed or replaced')));
     assert.deepEqual(await readdir(cwd), ['tokens.json']);
+
+    if (!hasProgram(t, 'promtool')) return;
+    const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    assert.deepEqual([checked.status, checked.stderr], [0, '']);
+  });
+
+  it('admin port › reports a list that damage cuts off as incomplete, and is not ready until a restart', async (t) => {
+    const folder = await folderWithToken(t);
+    const file = join(folder.cwd, 'plants.db');
+    await createAll(file, rowOfPlants('ada', 3000));
+    damageFile(file, 20);
+    const { server, call, log, adminUrl } = await start(t, [], { folder });
+
+    await assert.rejects(call('GET', '/plants'));
+
+    const [, metrics] = await get(`${adminUrl}/metrics`);
+    assert.match(metrics, /_requests_total\{operation="getPlants",status="200",code="incomplete"\} 1$/m);
+    await eventually(async () => {
+      const [status, reason] = await get(`${adminUrl}/ready`);
+      assert.equal(status, 503);
+      assert.match(reason, /^The storage does not work: The database file is damaged/);
+    });
+    assert.equal(await server.stop(), 0);
+    const entry = log().find(({ message }) => message === 'request');
+    assert.partialDeepStrictEqual(entry, { level: 'error', status: 200, code: 'incomplete', end: 'incomplete' });
   });
 
   it('admin port › responds when the public port has reached its limit, while new clients are served', async (t) => {
