@@ -72,11 +72,14 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
 }
 
 /** Throws a TypeError if the page is invalid, because an invalid page could make a list endless. */
-function checkPage({ plants, hasMore }: PlantPage, { after, limit }: ListRange): void {
-  const [first, last] = [plants[0], plants.at(-1)];
-  const isEmpty = first === undefined || last === undefined;
-  const isInRange = isEmpty ? !hasMore : (after === undefined || first.id > after) && first.id <= last.id;
-  if (typeof hasMore === 'boolean' && plants.length <= limit && isInRange) return;
+function checkPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): void {
+  const { plants, hasMore } = page ?? {};
+  if (Array.isArray(plants) && typeof hasMore === 'boolean') {
+    const [first, last] = [plants[0], plants.at(-1)];
+    const isEmpty = first === undefined || last === undefined;
+    const isInRange = isEmpty ? !hasMore : (after === undefined || first.id > after) && first.id <= last.id;
+    if (plants.length <= limit && isInRange) return;
+  }
   const rule = 'at most limit plants, in ascending order of id, after the id; at least one if hasMore is true';
   throw new TypeError(`list of the storage adapter must return { plants, hasMore }: ${rule}`);
 }

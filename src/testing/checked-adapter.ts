@@ -6,7 +6,7 @@ import { commitText, listText, shown } from './expect.ts';
 
 /** Twice the size in the contract, because an adapter may estimate the size of a page. */
 const maxPageCodeUnits = 524_288;
-/** No test stores this many plants. */
+/** No test stores enough plants for this many pages. */
 const maxScannedPages = 5000;
 
 /** All pages and plants that adapters have returned. */
@@ -44,11 +44,14 @@ export class CheckedAdapter {
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
     const pages = this.adapter.scan()[Symbol.asyncIterator]();
     const keys = new Set<string>();
+    let isPaused = false;
     try {
       for (let count = 1; count < maxScannedPages; count++) {
         const call = `page ${count} of scan()`;
+        isPaused = false;
         const result = await this.#deadline.call(call, () => pages.next());
         if (result.done === true) return;
+        isPaused = true;
         const page = result.value;
         checkPage(
           call,
@@ -63,7 +66,8 @@ export class CheckedAdapter {
         yield page;
       }
     } finally {
-      await this.#deadline.call('the end of scan()', () => pages.return?.());
+      // Like `for await`, this does not end an iterator that has failed or ended.
+      if (isPaused) await this.#deadline.call('the end of scan()', () => pages.return?.());
     }
     assert.fail(`scan() did not end after ${maxScannedPages} pages.`);
   }

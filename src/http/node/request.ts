@@ -51,6 +51,8 @@ export class NodeRequest implements ServiceRequest {
       return this.#message.headersDistinct[name]?.join(', ');
     }
     const value: unknown = this.#headers[name];
+    // Serverless adapters and test doubles can represent any repeated header as an array.
+    if (Array.isArray(value)) return value.join(', ');
     return typeof value === 'string' ? value : undefined;
   }
 
