@@ -13,8 +13,9 @@ const ofUser = 'FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT';
 /** Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
-/** The number of rows in a step. Reading in steps ends soon after long names have filled a page. */
-const stepLength = 200;
+/** The number of rows in the first step and in later ones. Reading in steps ends soon after long names fill a page. */
+const firstStep = 32;
+const laterStep = 200;
 
 export class Reader {
   readonly #database: DatabaseSync;
@@ -35,7 +36,7 @@ export class Reader {
   list(user: string, { after, limit }: ListRange): PlantPage {
     const read = (): Row[] => readRows(this.#selectPlants, [user, after ?? beforeAll], limit + 1);
     // Only steps that run in one transaction read the same snapshot.
-    const rows = limit < stepLength ? read() : inTransaction(this.#database, 'DEFERRED', read);
+    const rows = limit < firstStep ? read() : inTransaction(this.#database, 'DEFERRED', read);
     return cutPage(rows.map(toPlant), limit);
   }
 
@@ -59,15 +60,15 @@ export class Reader {
 function readRows(statement: StatementSync, [user, after]: [string, bigint | number], limit: number): Row[] {
   const rows: Row[] = [];
   for (let characters = 0; ;) {
-    const step = statement.all(user, after, Math.min(limit - rows.length, stepLength)) as unknown as Row[];
+    const most = Math.min(limit - rows.length, rows.length === 0 ? firstStep : laterStep);
+    const step = statement.all(user, after, most) as unknown as Row[];
     for (const row of step) {
       rows.push(row);
       characters += row[1].length + (row[2]?.length ?? 0);
     }
     const last = step.at(-1);
-    if (last === undefined || step.length < stepLength || rows.length === limit || characters >= maxPageBytes) {
-      return rows;
-    }
+    const isEnough = rows.length === limit || characters >= maxPageBytes;
+    if (last === undefined || step.length < most || isEnough) return rows;
     [user, after] = [last[3] ?? user, last[0]];
   }
 }
