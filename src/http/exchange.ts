@@ -13,7 +13,7 @@ export interface ServiceRequest {
   readonly peerAddress: string | undefined;
   /** Whether a response can still be sent. */
   readonly isOpen: boolean;
-  /** Returns the value of a header; repeated values are joined with commas. `name` must be in lower case. */
+  /** Returns the value of a header; some repeated values are joined with commas. `name` must be in lower case. */
   header(name: string): string | undefined;
   /** @throws {HttpError} if other recipients could interpret the request differently. */
   check?(): void;

@@ -8,7 +8,7 @@ import { readRows } from './rows.ts';
 import type { RunStatement } from './run-statement.ts';
 import type { PageRow } from './statements.ts';
 
-/** The other connections of the pool are left for commits. */
+/** In a pool of at least five connections, one is always left for commits. */
 const maxStatements = 4;
 
 /** Bounds the memory that a statement's result needs. */
