@@ -31,8 +31,8 @@ export class TokenGrants {
   constructor(path: string, onWarning: (message: string) => void) {
     this.#path = path;
     this.#onWarning = onWarning;
-    const { signature, isOpen } = inspect(path);
-    this.#use(signature, readTokenFile(path), isOpen);
+    const { signature, isReadableByOthers } = inspect(path);
+    this.#use(signature, readTokenFile(path), isReadableByOthers);
   }
 
   /**
@@ -58,9 +58,11 @@ export class TokenGrants {
 
   #check(): void {
     try {
-      const { signature, isOpen } = inspect(this.#path);
+      const { signature, isReadableByOthers } = inspect(this.#path);
       const isAbsent = signature === absent;
-      if (signature !== this.#signature) this.#use(signature, isAbsent ? [] : readTokenFile(this.#path), isOpen);
+      if (signature !== this.#signature) {
+        this.#use(signature, isAbsent ? [] : readTokenFile(this.#path), isReadableByOthers);
+      }
       this.#isUnreadable = false;
       this.#report(isAbsent ? `${this.#path} was removed: no token is accepted.` : '');
     } catch (error) {
@@ -75,11 +77,11 @@ export class TokenGrants {
     }
   }
 
-  #use(signature: string, records: readonly TokenRecord[], isOpen: boolean): void {
+  #use(signature: string, records: readonly TokenRecord[], isReadableByOthers: boolean): void {
     this.#grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
     this.#verified.clear();
     this.#signature = signature;
-    if (!isOpen) return;
+    if (!isReadableByOthers) return;
     const remedy = 'change its permissions (chmod 600)';
     this.#onWarning(`${this.#path} can be accessed by other users of this machine: ${remedy}.`);
   }
@@ -96,10 +98,10 @@ function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
 }
 
 /** The signature changes whenever the file or its permissions change. */
-function inspect(path: string): { signature: string; isOpen: boolean } {
+function inspect(path: string): { signature: string; isReadableByOthers: boolean } {
   requireAccess([path], 'read');
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stats === undefined) return { signature: absent, isOpen: false };
+  if (stats === undefined) return { signature: absent, isReadableByOthers: false };
   const { ino, size, mtimeNs, ctimeNs, mode } = stats;
-  return { signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isOpen: (mode & 0o077n) !== 0n };
+  return { signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isReadableByOthers: (mode & 0o077n) !== 0n };
 }

@@ -1,4 +1,5 @@
-import { BodyBytes, HttpError } from '../exchange.ts';
+import { BodyBytes } from '../body.ts';
+import { HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
 
 export class FetchRequest implements ServiceRequest {

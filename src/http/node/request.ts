@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { BodyBytes, HttpError } from '../exchange.ts';
+import { BodyBytes } from '../body.ts';
+import { HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
 
 /** The maximum number of fields in a request header. */
