@@ -26,6 +26,15 @@ it('authenticate receives only well-formed tokens, and rejects a token by return
   assert.deepEqual([received, service.faults], [['eve', 'joe', token, token], []]);
 });
 
+it('a token needs only the scope of the operation', async (t) => {
+  const service = createFetchService(t, { authenticate: () => ({ user: 'ada', scopes: ['plants:write'] }) });
+  assert.equal((await service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' })).status, 200);
+  assert.equal((await service.call('DELETE', '/plants/1')).status, 204);
+  const forbidden = await service.call('GET', '/plants');
+  assert.deepEqual(outcome(forbidden), [403, 40300]);
+  assert.match(forbidden.headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="plants:read"$/);
+});
+
 it('authenticate is not called for malformed credentials or another scheme', async (t) => {
   const service = createFetchService(t, { authenticate: () => assert.fail('not called') });
   for (const [authorization, error] of Object.entries({ Bearer: 40102, 'Bearer ': 40102, 'xbearer ada': 40101 })) {
