@@ -58,10 +58,9 @@ export class CheckedAdapter {
           page.map(({ plant }) => plant),
         );
         for (const { user, plant } of page) {
-          assert.ok(
-            keys.size < keys.add(`${user} ${plant.id}`).size,
-            `${call} returned plant ${plant.id} of ${shown(user)} again.`,
-          );
+          const key = `${user} ${plant.id}`;
+          assert.ok(!keys.has(key), `${call} returned plant ${plant.id} of ${shown(user)} again.`);
+          keys.add(key);
         }
         yield page;
       }

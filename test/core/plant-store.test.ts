@@ -107,7 +107,7 @@ it('a list is rejected with storage_unavailable if the adapter repeats a page or
   }
 });
 
-it('a write is rejected with storage_unavailable if the adapter does not return one outcome for each write', async () => {
+it('a write is rejected with storage_unavailable unless the adapter returns a boolean for each write', async () => {
   for (const outcomes of [undefined, null, 'true', {}, [], [1], [true, true]]) {
     const store = newStore(Object.assign(new MemoryStorage(), { commit: () => Promise.resolve(outcomes) }));
     await assert.rejects(store.deletePlant('ada', 1), { code: 'storage_unavailable' });
@@ -141,7 +141,7 @@ it('PlantStore finishes accepted writes when it is closed, rejects later calls, 
   await store.close();
 });
 
-it('PlantStore reports a storage failure as storage_unavailable, with the original error only as the cause', async () => {
+it('PlantStore reports a storage failure as storage_unavailable, with the original error as the cause', async () => {
   const cause = new Error('disk on fire at /secret');
   const storage = new HookedStorage();
   storage.beforeList = storage.beforeCommit = () => {

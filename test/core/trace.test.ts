@@ -7,7 +7,7 @@ import type { CommitMessage } from '../../src/index.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
 
-it('plant-store:commit reports the number of writes and the error of each commit before the writes settle', async (t) => {
+it('plant-store:commit reports the writes and the error of each commit before the writes settle', async (t) => {
   const messages = messagesOf<CommitMessage>(t, 'plant-store:commit');
   const events = eventsOf(t, 'plant-store:commit');
   const storage = new HookedStorage();
@@ -27,7 +27,7 @@ it('plant-store:commit reports the number of writes and the error of each commit
   for (const { durationMs } of messages) assert.ok(durationMs > 0 && durationMs < performance.now());
 });
 
-it('plant-store:commit provides the async contexts of the writes, and runs the commit in the context of a subscriber', async (t) => {
+it('plant-store:commit provides the contexts of the writes, and runs in the context of a subscriber', async (t) => {
   const context = new AsyncLocalStorage<string>();
   const { start } = tracingChannel<unknown, CommitMessage>('plant-store:commit');
   start.bindStore(context, ({ contexts }) => contexts.map((run) => run(() => context.getStore())).join('+'));

@@ -128,7 +128,7 @@ it('deploy/nginx › passes every conformance check over HTTP/2 under a prefix, 
   assert.ok(!log.includes('plants') && !log.includes('limit'), log);
   const [, id = ''] = /^127\.0\.0\.1 \[.*\] GET 200 .* 200 (\S+)$/m.exec(log) ?? [];
   assert.ok(id !== '' && server.stderr().includes(`"requestId":"${id}"`), log);
-  // nginx replaces the address that the client sent.
+  // nginx replaces the X-Forwarded-For header that the client sent.
   assert.match(server.stderr(), /"client":"127\.0\.0\.1"/);
   assert.ok(!server.stderr().includes('192.0.2.1'));
 });

@@ -16,8 +16,8 @@ const types = entries.flatMap(({ module, types }) =>
 const values = entries.flatMap(({ module, values }) => values.map((name) => `${module}.${name}`));
 
 /**
- * A TypeScript program that uses every export of the package, serves a wrapped store and a store of a second copy of the
- * package, and stores and lists a plant.
+ * A TypeScript program that uses every export of the package, serves a wrapped store and a store of a second copy of
+ * the package, and stores and lists a plant.
  */
 const program = `
 ${[...imports, ...types].join('\n')}

@@ -6,8 +6,9 @@ export interface ModelPlant {
 }
 
 /**
- * The names of plants whose creation was acknowledged but that are not listed, of plants whose deletion was acknowledged
- * but that are listed, and of listed plants that were never sent, have the wrong tag or are in the wrong order.
+ * The names of plants whose creation was acknowledged but that are not listed, of plants whose deletion was
+ * acknowledged but that are listed, and of listed plants that were never sent, have the wrong tag or are in the wrong
+ * order.
  */
 type Findings = Record<'lost' | 'resurrected' | 'phantom', string[]>;
 

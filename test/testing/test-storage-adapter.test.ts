@@ -33,7 +33,7 @@ const separate = { createLocation: () => ({ disk: new Disk(), open: () => openDi
 // A correct adapter must pass all tests.
 testStorageAdapter('DiskStorage', correct);
 
-/** Runs the tests whose titles contain a text. Returns the errors and the reasons for skipping. */
+/** Runs the tests whose titles contain a string. Returns their errors, and the reasons of skipped tests. */
 async function runSuite(options: Options, title = ''): Promise<unknown[]> {
   const results: unknown[] = [];
   for (const [each, test] of createSuite(options)) {

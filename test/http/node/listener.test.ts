@@ -87,7 +87,7 @@ it('the listener in an Express app passes requests for unknown paths to the next
 
 /**
  * Creates a request and a response as test doubles and serverless adapters do: the request has no socket, no raw
- * headers and no version, and the response emits no events. Returns also the chunks that the response has received.
+ * headers and no version, and the response emits no events. Also returns the chunks that were written.
  */
 function createDoubles(): { request: IncomingMessage; response: ServerResponse; chunks: unknown[] } {
   const request = new IncomingMessage(new Socket());

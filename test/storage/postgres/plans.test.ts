@@ -1,6 +1,6 @@
 /**
- * Unlike other tests, these look at the plans that PostgreSQL keeps, because no response shows them: a plan that reads the
- * whole table, or planning each execution again, only multiplies the CPU time in the database.
+ * Unlike other tests, these look at the plans that PostgreSQL keeps, because no response shows them. A plan that reads
+ * the whole table, or planning each execution again, only multiplies the CPU time in the database.
  */
 import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
@@ -28,7 +28,7 @@ async function useAll(storage: PostgresStorage): Promise<void> {
   }
 }
 
-/** Returns the session's prepared statements, how often PostgreSQL has planned each with values, and the plan that it keeps. */
+/** Returns the session's prepared statements: how often PostgreSQL has planned each with values, and the kept plan. */
 async function prepared(pool: Pool) {
   type Row = Record<'name' | 'statement' | 'nulls', string> & { custom: number };
   const { rows } = await pool.query<Row>(`SELECT name, statement, custom_plans::integer AS custom,
