@@ -8,7 +8,7 @@ import { readRows } from './rows.ts';
 import type { RunStatement } from './run-statement.ts';
 import type { PageRow } from './statements.ts';
 
-/** In a pool of at least five connections, one is always left for commits. */
+/** In a pool of at least five connections, one is always left for commits. A group runs one statement at a time. */
 const maxStatements = 4;
 
 /** Bounds the memory that a statement's result needs. */
@@ -16,7 +16,8 @@ const maxStatementBytes = 8 * maxPageBytes;
 
 interface Entry {
   readonly request: PageRequest;
-  readonly resolve: (page: Promise<PlantPage>) => void;
+  readonly resolve: (page: PlantPage) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -35,9 +36,8 @@ export class GroupedPages {
 
   read(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     if (firstId(after) > maxInt64) return Promise.resolve({ plants: [], hasMore: false });
-    const request = { user, after, limit: Math.min(limit, maxPageLength) };
-    return new Promise((resolve) => {
-      this.#waiting.push({ request, resolve });
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request: { user, after, limit }, resolve, reject });
       this.#schedule();
     });
   }
@@ -60,13 +60,20 @@ export class GroupedPages {
 
   async #settle(group: readonly Entry[]): Promise<void> {
     this.#statements++;
-    const rows = this.#readRows(group.map(({ request }) => request));
-    const pages = group.map(({ request, resolve }, n) => {
-      const page = rows.then((found) => this.#toPage(request, found[n]));
-      resolve(page);
-      return page;
-    });
-    await Promise.allSettled(pages);
+    try {
+      const rows = await this.#readRows(group.map(({ request }) => request));
+      const incomplete: Entry[] = [];
+      for (const [n, entry] of group.entries()) {
+        const row = rows[n];
+        const plants = row && parsePageText(row);
+        if (plants === undefined) incomplete.push(entry);
+        else entry.resolve(cutPage(plants, entry.request.limit));
+      }
+      for (const { request, resolve } of incomplete) resolve(await this.#readPage(request));
+    } catch (error) {
+      // This does not change the pages that are already resolved.
+      for (const { reject } of group) reject(error);
+    }
     this.#statements--;
     this.#schedule();
   }
@@ -85,12 +92,10 @@ export class GroupedPages {
     return (rows as PageRow[]).sort((a, b) => Number(a.nth) - Number(b.nth));
   }
 
-  #toPage({ user, after, limit }: PageRequest, row: PageRow | undefined): PlantPage | Promise<PlantPage> {
-    const plants = row && parsePageText(row);
-    if (plants !== undefined) return cutPage(plants, limit);
-    return readRows(this.#run, 'list', [user, String(firstId(after)), limit]).then((owned) => {
-      const found = owned.map(({ plant }) => plant);
-      return cutPage(found, limit);
-    });
+  /** Reads a page whose text is incomplete or ambiguous. */
+  async #readPage({ user, after, limit }: PageRequest): Promise<PlantPage> {
+    const owned = await readRows(this.#run, 'list', [user, String(firstId(after)), limit]);
+    const plants = owned.map(({ plant }) => plant);
+    return cutPage(plants, limit);
   }
 }

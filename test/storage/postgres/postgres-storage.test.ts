@@ -170,4 +170,29 @@ describe('PostgresStorage', () => {
     assert.equal((await scanAll(storage)).length, 120);
     for (const bytes of resultBytes) assert.ok(bytes <= 2 * 1024 * 1024, `${bytes} bytes`);
   });
+
+  // docs/postgresql.md: of a pool of at least five connections, one is always left for commits.
+  it('PostgresStorage reads lists with at most four statements at a time, even with long texts or U+007F', async (t) => {
+    const pool = cluster.pool(t, { max: 20 });
+    let [running, most] = [0, 0];
+    const query: PostgresPool['query'] = async (statement) => {
+      most = Math.max(most, ++running);
+      try {
+        return await pool.query(statement);
+      } finally {
+        running--;
+      }
+    };
+    const storage = new PostgresStorage({ pool: { query }, table: cluster.newTable() });
+    const users = Array.from({ length: 150 }, (_, n) => `user ${n}`);
+    const names = ['Fern', '\x7f', 'x'.repeat(5000)];
+    const nameOf = (n: number): string => names[n % 3] ?? '';
+    await storage.commit(users.map((user, n) => create(1, user, nameOf(n))));
+    const pages = await Promise.all(users.map((user) => storage.list(user, { after: undefined, limit: 20 })));
+    assert.deepEqual(
+      pages.map(({ plants }) => plants.map(({ name }) => name)),
+      users.map((_, n) => [nameOf(n)]),
+    );
+    assert.ok(most <= 4, `${most} statements`);
+  });
 });
