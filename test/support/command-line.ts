@@ -35,10 +35,10 @@ export function spawnCommand(
   }
 }
 
-/** Runs `plant-store` until it ends, or kills it after `timeoutMs` milliseconds. Its exit code is then `null`. */
-export async function runCommand(args: string[], context: CommandContext, timeoutMs = 20_000): Promise<Finished> {
+/** Runs `plant-store` until it ends, or kills it after a minute. Its exit code is then `null`. */
+export async function runCommand(args: string[], context: CommandContext): Promise<Finished> {
   const child = spawnCommand(args, context);
-  const kill = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  const kill = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const finished = await finish(child);
   clearTimeout(kill);
   return finished;

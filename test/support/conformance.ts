@@ -11,7 +11,7 @@ export function runConformance(url: string, tokens: Tokens, env: Record<string, 
   const { a, b, readOnly } = tokens;
   const flags = ['--token', a, '--token', b, ...(readOnly === undefined ? [] : ['--read-only-token', readOnly])];
   const args = ['--test-reporter=tap', program, url, ...flags];
-  return runProgram(process.execPath, args, { env: commandEnvironment(env), timeoutMs: 100_000 });
+  return runProgram(process.execPath, args, { env: commandEnvironment(env), timeoutMs: 300_000 });
 }
 
 /** Asserts that the server at a URL passes all checks, and that no token is printed. */

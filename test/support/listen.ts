@@ -20,11 +20,18 @@ export async function listenUrl(t: HasAfter, server: Server): Promise<string> {
   return `http://127.0.0.1:${await listen(t, server)}`;
 }
 
-/** Returns a port of `host` on which no process listens. */
-export async function freePort(host = '127.0.0.1'): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+/**
+ * Returns a port on which no process listens. The port is less than 32768, because Linux and macOS give larger ones to
+ * connections and to servers that listen on port 0, possibly before the caller uses the port.
+ */
+export async function freePort(): Promise<number> {
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, 'close');
   return port;

@@ -62,8 +62,8 @@ export class PostgresCluster {
     // After the server was killed, its shared memory might still exist for a moment.
     await eventually(async () => {
       await this.#launch();
-    }, 10_000);
-    await eventually(() => this.query('SELECT 1'), 10_000);
+    }, 60_000);
+    await eventually(() => this.query('SELECT 1'), 60_000);
   }
 
   async #launch(): Promise<void> {
@@ -170,7 +170,7 @@ export class PostgresCluster {
     await eventually(async () => {
       const [replica] = await this.query('SELECT sync_state FROM pg_stat_replication');
       assert.equal(replica?.['sync_state'], 'sync');
-    }, 10_000);
+    }, 60_000);
     return standby;
   }
 
@@ -182,7 +182,7 @@ export class PostgresCluster {
 
 /** Returns a pool of connections that is ended after the test. The loss of an idle connection is ignored. */
 export function poolOf(t: HasAfter, config: PoolConfig): Pool {
-  const pool = new Pool({ connectionTimeoutMillis: 5000, ...config });
+  const pool = new Pool({ connectionTimeoutMillis: 30_000, ...config });
   pool.on('error', () => undefined);
   t.after(() => pool.end());
   return pool;

@@ -1,9 +1,14 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Runs SQL on a database file, over a separate connection. Waits for locks, which a starting thread can hold. */
+/** Opens a separate connection, which waits for locks, because a server that starts or stops can hold them. */
+function open(path: string): DatabaseSync {
+  return new DatabaseSync(path, { timeout: 60_000 });
+}
+
+/** Runs SQL on a database file. */
 export function execute(path: string, sql: string): void {
-  const database = new DatabaseSync(path, { timeout: 5000 });
+  const database = open(path);
   try {
     database.exec(sql);
   } finally {
@@ -16,7 +21,7 @@ export function execute(path: string, sql: string): void {
  * file is intact.
  */
 export function checkIntegrity(path: string): string {
-  const database = new DatabaseSync(path);
+  const database = open(path);
   try {
     const rows = database.prepare('PRAGMA integrity_check').all();
     return rows.map((row) => String(row['integrity_check'])).join('\n');
