@@ -113,7 +113,7 @@ it('plant-store import › imports the output of export through a pipe', async (
   await createAll(join(cwd, 'a.db'), plants);
   const command = [process.execPath, main].map((word) => `'${word}'`).join(' ');
   const pipe = `${command} export --storage sqlite:a.db | ${command} import --storage sqlite:b.db`;
-  execFileSync('sh', ['-c', pipe], { cwd, stdio: 'ignore', timeout: 20_000 });
+  execFileSync('sh', ['-c', pipe], { cwd, stdio: 'ignore', timeout: 60_000 });
   assert.deepEqual(await readAll(join(cwd, 'b.db')), plants);
 });
 
@@ -176,7 +176,7 @@ it('plant-store import › commits while it reads the input, and reports its pro
   t.after(() => child.kill('SIGKILL'));
   const finished = finish(child);
   child.stdin.write(Array.from({ length: 2500 }, (_, id) => `${good(id)}\n`).join(''));
-  await eventuallyEqual(async () => (await namesIn(cwd)).length, 2500, 15_000);
+  await eventuallyEqual(async () => (await namesIn(cwd)).length, 2500, 60_000);
   child.kill('SIGTERM');
   const { code, stderr } = await finished;
   assert.equal(code, 143, stderr);

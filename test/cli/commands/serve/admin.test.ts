@@ -48,9 +48,8 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
 
     // Clients that do not complete their requests do not block the port.
     const opening = Array.from({ length: 8 }, () => RawConnection.open(t, Number(new URL(adminUrl).port), 'GET /li'));
-    const stalled = await Promise.all(opening);
-    await eventuallyEqual(() => get(`${adminUrl}/live`), [200, 'ok\n'], 3000);
-    assert.ok(stalled.filter(({ socket }) => !socket.destroyed).length >= 6);
+    await Promise.all(opening);
+    await eventuallyEqual(() => get(`${adminUrl}/live`), [200, 'ok\n']);
   });
 
   it('admin port › counts requests without secrets, and is not ready if the file was removed', async (t) => {
@@ -117,10 +116,8 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     if (!hasProgram(t, 'prlimit')) return;
     const { server, adminUrl, create, call, tokens, tokenId } = await start(t, [], { maxOpenFiles: 128 });
     // Each connection sends an incomplete header, so that the server does not close the connection as idle.
-    const connections: RawConnection[] = [];
-    for (let n = 0; n < 200; n++) {
-      connections.push(await RawConnection.open(t, server.port, 'GET /plants HTTP/1.1\r\n'));
-    }
+    const opening = Array.from({ length: 200 }, () => RawConnection.open(t, server.port, 'GET /plants HTTP/1.1\r\n'));
+    const connections = await Promise.all(opening);
     await eventually(async () => {
       const [, text] = await get(`${adminUrl}/metrics`);
       assert.match(text, /^plant_store_http_open_connections 6\d$/m);

@@ -28,15 +28,18 @@ async function signal({ server }: TokenServer, name: NodeJS.Signals): Promise<{ 
 
 describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
   it('serve on SIGTERM › finishes requests in progress, refuses new connections, and exits with 0', async (t) => {
-    const started = await startTokenServer(t, []);
+    const started = await startTokenServer(t, ['--drain-delay', '1']);
     const connection = await sendHalf(t, started);
     // Without a terminal, SIGHUP is ignored. SIGUSR1 would open the debugger of Node.js.
     for (const ignored of ['SIGHUP', 'SIGUSR1'] as const) void started.server.stop(ignored);
     await sleep(200);
     assert.equal((await started.create(2)).status, 200);
-    // npm forwards signals that the terminal also sends, so two simultaneous signals count as one.
+    // npm forwards signals that the terminal also sends, so two simultaneous signals count as one. They arrive together,
+    // because a stopped process receives them only when it continues.
+    void started.server.stop('SIGSTOP');
     const exit = started.server.stop('SIGTERM');
     void started.server.stop('SIGINT');
+    void started.server.stop('SIGCONT');
     await eventually(async () => {
       const refused = await fetch(started.server.url).catch((error: unknown) => error);
       assert.match(String((refused as Error).cause), /ECONNREFUSED/);
@@ -53,21 +56,18 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
   });
 
   it('serve --drain-delay › accepts connections after a signal while /ready returns 503 and /live 200', async (t) => {
-    const started = await startTokenServer(t, ['--storage', 'memory', '--admin-port', '0', '--drain-delay', '2']);
+    const started = await startTokenServer(t, ['--storage', 'memory', '--admin-port', '0', '--drain-delay', '3600']);
     const adminUrl = await adminUrlOf(started.server);
-    const { exit } = await signal(started, 'SIGTERM');
+    await signal(started, 'SIGTERM');
     assert.equal((await fetch(`${adminUrl}/ready`)).status, 503);
     assert.equal((await fetch(`${adminUrl}/live`)).status, 200);
     assert.equal((await started.create(1)).status, 200);
-    assert.equal(await exit, 0);
   });
 
-  it('serve on SIGTERM › exits with 0 within 10 seconds, and logs that it cut off a request', async (t) => {
+  it('serve on SIGTERM › cuts off a request that does not end, logs this, and exits with 0', async (t) => {
     const started = await startTokenServer(t, ['--storage', 'memory']);
     const connection = await sendHalf(t, started);
-    const signaledAt = performance.now();
     assert.equal(await started.server.stop(), 0);
-    assert.ok(performance.now() - signaledAt < 10_000);
     await connection.untilClosed();
     const message = '1 connection cut off, because requests did not end in time.';
     assert.ok(started.log().some((entry) => entry['level'] === 'error' && entry['message'] === message));
@@ -76,10 +76,12 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
   it('serve on a second signal › ends immediately', async (t) => {
     const started = await startTokenServer(t, ['--storage', 'memory']);
     await sendHalf(t, started);
-    await signal(started, 'SIGINT');
-    await sleep(150);
-    const signaledAt = performance.now();
-    assert.equal(await started.server.stop(), null);
-    assert.ok(performance.now() - signaledAt < 4000, 'long before the end of the grace period');
+    const { exit } = await signal(started, 'SIGINT');
+    // Signals that arrive soon after the first have no effect.
+    await eventually(() => {
+      void started.server.stop();
+      assert.ok(!started.server.isRunning());
+    });
+    assert.equal(await exit, null, 'ended by the signal, not after the grace period');
   });
 });
