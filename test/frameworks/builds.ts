@@ -41,5 +41,5 @@ async function build(folder: string, args: string[], files: Record<string, strin
   }
   await symlink(packages, join(folder, 'node_modules'), 'dir');
   const env = { ...plainEnvironment(), NODE_V8_COVERAGE: '', NEXT_TELEMETRY_DISABLED: '1' };
-  await runSuccessfully(process.execPath, args, { cwd: folder, env, timeoutMs: 180_000 });
+  await runSuccessfully(process.execPath, args, { cwd: folder, env, timeoutMs: 540_000 });
 }

@@ -13,6 +13,9 @@ const runners = {
   Jest: ['--experimental-vm-modules', join(packages, 'jest/bin/jest.js'), '--transform', '{}', '--rootDir', folder],
 };
 
+/** The test runners fail a test after five seconds by default. */
+const flags = ['--testTimeout=60000', 'fake-timers.test.js'];
+
 it('fake timers do not delay a store, a fetch handler or a server', async (t) => {
   if (!arePackagesInstalled(t, apps)) return;
   const cluster = await PostgresCluster.start();
@@ -20,7 +23,7 @@ it('fake timers do not delay a store, a fetch handler or a server', async (t) =>
   for (const [name, args] of Object.entries(runners)) {
     await t.test(name, async () => {
       const env = { ...plainEnvironment(), DATABASE_URL: await cluster.makeDatabase(), NO_COLOR: '1' };
-      await runSuccessfully(process.execPath, [...args, 'fake-timers.test.js'], { cwd: apps, env, timeoutMs: 60_000 });
+      await runSuccessfully(process.execPath, [...args, ...flags], { cwd: apps, env, timeoutMs: 300_000 });
     });
   }
 });

@@ -29,7 +29,7 @@ async function callAll(url: string) {
     const response = await fetch(url + path, {
       method,
       headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip', 'content-type': 'application/json' },
-      signal: AbortSignal.timeout(5000),
+      signal: AbortSignal.timeout(60_000),
       ...(body !== undefined && { body }),
     });
     assert.ok(response.headers.has('x-request-id'));
@@ -58,7 +58,7 @@ it('createRequestListener sends the same responses behind middleware that replac
   if (!arePackagesInstalled(t, apps)) return;
   const { apps: mounts } = (await import(join(apps, 'apps/middleware.js'))) as Module;
   for (const [name, mount] of Object.entries(mounts)) {
-    await t.test(name, { timeout: 60_000 }, async (t) => {
+    await t.test(name, async (t) => {
       const { store, listener } = createListener(t);
       const plants: RequestListener = (request, response) => {
         void listener(request, response);
