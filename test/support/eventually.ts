@@ -19,6 +19,17 @@ export async function eventually<T>(check: () => T | Promise<T>, withinMs = 30_0
   }
 }
 
+/** Waits until a number has been the same for 100 milliseconds, in several event loop iterations. */
+export async function untilStill(read: () => number): Promise<void> {
+  let last = NaN;
+  for (let same = 0; same < 5;) {
+    await sleep(20);
+    const value = read();
+    same = value === last ? same + 1 : 0;
+    last = value;
+  }
+}
+
 /** Waits until `read` returns a value that equals `expected`. */
 export async function eventuallyEqual<T>(read: () => T | Promise<T>, expected: T, withinMs?: number): Promise<void> {
   await eventually(async () => {

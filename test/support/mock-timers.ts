@@ -10,3 +10,10 @@ export function mockTimers(t: TestContext, options: Parameters<TestContext['mock
     syncBuiltinESMExports();
   });
 }
+
+/** Replaces `performance.now` with a clock that the test sets. */
+export function mockClock(t: TestContext): { nowMs: number } {
+  const clock = { nowMs: 0 };
+  t.mock.method(performance, 'now', () => clock.nowMs);
+  return clock;
+}

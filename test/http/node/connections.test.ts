@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { it } from 'node:test';
-import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { eventuallyEqual } from '../../support/eventually.ts';
+import { eventuallyEqual, untilStill } from '../../support/eventually.ts';
+import { mockClock } from '../../support/mock-timers.ts';
 import { listRequest, post, RawConnection } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 import { createLongList } from '../../support/stored-plants.ts';
@@ -27,13 +26,6 @@ async function start(t: HasAfter, maxConnections: number) {
 
 type Service = Awaited<ReturnType<typeof start>>;
 
-/** Replaces `performance.now` with a clock that the test sets. */
-function mockClock(t: TestContext): { nowMs: number } {
-  const clock = { nowMs: 0 };
-  t.mock.method(performance, 'now', () => clock.nowMs);
-  return clock;
-}
-
 const request = 'GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n';
 
 /** Opens a connection, sends a request, and waits for the response. */
@@ -49,16 +41,8 @@ async function stall(t: HasAfter, { port, accepted }: Service, text: string): Pr
   connection.socket.pause();
   connection.send(text);
   await eventuallyEqual(() => accepted.at(-1)?.bytesRead, text.length);
-  await untilStill(accepted.at(-1));
+  await untilStill(() => accepted.at(-1)?.bytesWritten ?? 0);
   return connection;
-}
-
-/** Waits until the server stops writing to a connection. */
-async function untilStill(socket: Socket | undefined): Promise<void> {
-  for (let before = -1; before !== socket?.bytesWritten;) {
-    before = socket?.bytesWritten ?? NaN;
-    await sleep(20);
-  }
 }
 
 it('a crowded server evicts the least recently active connection after a second without progress', async (t) => {
@@ -66,7 +50,7 @@ it('a crowded server evicts the least recently active connection after a second 
   const { port, evicted } = service;
   const clock = mockClock(t);
   const stalled: RawConnection[] = [];
-  // Nothing, part of a body, and a request for a list that is too large for the socket buffers.
+  // One client sends nothing, one sends part of a body, and one does not read a list that exceeds the socket buffers.
   for (const text of ['', post('{"id":1', 100), listRequest]) {
     stalled.push(await stall(t, service, text));
     clock.nowMs += 100;
@@ -108,7 +92,7 @@ it('a crowded server does not evict a connection while its client reads a list',
     assert.ok(!evicted.includes(0));
   }
   assert.ok(evicted.length > 0, 'other connections were evicted');
-  await untilStill(readSocket);
+  await untilStill(() => readSocket.bytesWritten);
   clock.nowMs += 1000;
   for (let n = 0; n < 3; n++) await finishOne(t, port);
   assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');

@@ -4,9 +4,9 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { Socket } from 'node:net';
 import { it } from 'node:test';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import express from 'express';
-import { eventuallyEqual } from '../../support/eventually.ts';
+import { eventuallyEqual, untilStill } from '../../support/eventually.ts';
 import { Hold, HookedStorage } from '../../support/hooked-storage.ts';
 import { listenUrl } from '../../support/listen.ts';
 import { begin, listRequest } from '../../support/raw-http.ts';
@@ -152,10 +152,8 @@ it('a long list waits for a client that does not read, and stops when the client
   let reads = 0;
   storage.beforeList = () => reads++;
   const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
-  for (let seen = -1; reads === 0 || seen !== reads;) {
-    seen = reads;
-    await sleep(50);
-  }
+  await eventuallyEqual(() => reads > 0, true);
+  await untilStill(() => reads);
   assert.ok(reads < 40, `${reads} of 160 pages were read for a client that does not read`);
   const before = reads;
   connection.socket.destroy();
