@@ -9,6 +9,7 @@ import { MemoryStorage, PlantStore } from '../../../src/index.ts';
 import { readDocument } from '../../support/documents.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
+import { mockClock } from '../../support/mock-timers.ts';
 import { begin, head, listRequest, openAccepted, post, RawConnection } from '../../support/raw-http.ts';
 import { createListener, startService } from '../../support/service.ts';
 import { createLongList } from '../../support/stored-plants.ts';
@@ -16,7 +17,7 @@ import { createLongList } from '../../support/stored-plants.ts';
 const beginning = post('{"id":1,"name":"Fe', 22);
 const closing = /^HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n/;
 
-it('drainServer ends incomplete requests after graceMs, also of any other server', { timeout: 20_000 }, async (t) => {
+it('drainServer ends incomplete requests after graceMs, also of any other server', { timeout: 60_000 }, async (t) => {
   const { store, listener } = createListener(t);
   const server = createServer((request, response) => void listener(request, response));
   const port = await listen(t, server);
@@ -32,7 +33,7 @@ it('drainServer ends incomplete requests after graceMs, also of any other server
   assert.deepEqual(await store.listPlants('ada'), []);
 });
 
-it('drainServer finishes requests that have begun, with Connection: close, and closes idle connections', async (t) => {
+it('drainServer finishes requests of its first second, with Connection: close, and closes idle connections', async (t) => {
   const service = await startService(t);
   const open = (): Promise<RawConnection> => RawConnection.open(t, service.port);
   const [idle, sent, late] = [await open(), await open(), await open()];
@@ -47,10 +48,14 @@ it('drainServer finishes requests that have begun, with Connection: close, and c
   const { connection: partOfBody } = await begin(t, service, beginning);
   // The server has not read this request when draining begins.
   sent.send(listRequest);
+  const clock = mockClock(t);
   const drained = drainServer(service.server, { graceMs: 60_000 });
   partOfHeader.send(`${head}\r\n`);
-  await sleep(500);
+  clock.nowMs = 999;
+  await sleep(100);
   late.send(listRequest);
+  await late.until(/\[\]HTTP[^]*\[\]$/);
+  clock.nowMs = 1000;
   assert.match(await idle.untilClosed(), /\[\]$/);
   for (const connection of [sent, late]) {
     const text = await connection.untilClosed();
@@ -72,7 +77,7 @@ it('drainServer closes a connection when the whole list has been sent', async (t
   await createLongList(service.store);
   const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
   await eventuallyEqual(() => response.headersSent, true);
-  const drained = drainServer(service.server, { graceMs: 20_000 });
+  const drained = drainServer(service.server, { graceMs: 60_000 });
   connection.socket.resume();
   assert.match(await connection.untilClosed(), /\]\r\n0\r\n\r\n$/);
   assert.equal(await drained, 0, 'the connection was not closed at the end of graceMs');
@@ -84,7 +89,7 @@ it('drainServer lets a client read the rest of a response at its own pace', asyn
   const server = createServerFor((_, response) => response.end(body));
   const port = await listen(t, server);
   const { connection, response } = await begin(t, { server, port }, listRequest, { isPaused: true });
-  const drained = drainServer(server, { graceMs: 20_000 });
+  const drained = drainServer(server, { graceMs: 60_000 });
   await sleep(300);
   assert.equal(response.writableFinished, false);
   connection.socket.resume();
