@@ -4,9 +4,11 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestMessage } from '../../../src/http.ts';
 import { namesIn } from '../../support/call.ts';
 import { assertDescribed } from '../../support/described.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
+import { messagesOf } from '../../support/messages.ts';
 import { begin, chunkedPost, createRequest, get, head, listRequest } from '../../support/raw-http.ts';
 import { openAccepted, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
 import type { RawAnswer } from '../../support/raw-http.ts';
@@ -214,12 +216,13 @@ it('input that is not HTTP does not add an error response to a list that is bein
 it('a request has no effect if its connection is refused while its caller is being looked up', async (t) => {
   const caller = Promise.withResolvers<{ user: string }>();
   const { port, store, faults } = await startService(t, { authenticate: () => caller.promise });
+  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   await store.createPlant('ada', { id: 1, name: 'Fern' });
   const text = `DELETE /plants/1 HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
   const connection = await RawConnection.open(t, port, text);
   assert.equal(parseRawAnswer(await connection.untilClosed()).error, 40009);
   caller.resolve({ user: 'ada' });
-  await sleep(20);
+  await eventuallyEqual(() => messages.map(({ status }) => status), [499]);
   assert.deepEqual([await store.listPlants('ada'), faults], [[{ id: 1n, name: 'Fern' }], []]);
 });
 
