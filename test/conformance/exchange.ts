@@ -31,7 +31,7 @@ export class Failure extends Error {
   }
 }
 
-const deadlineMs = 5000;
+const deadlineMs = 20_000;
 
 /** Returns a function that sends requests to the server at `url`. Redirects are not followed. */
 export function deliverTo(url: string, send: (request: Request) => Promise<Response> = fetch): Deliver {

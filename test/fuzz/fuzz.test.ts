@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { parseArgs } from 'node:util';
 import { search } from './search.ts';
@@ -14,5 +15,6 @@ const { values } = parseArgs({
 it('fuzzed services › respond as specified and keep acknowledged writes', async (t) => {
   const seed = Number(values.seed);
   const cases = await search(Number(values.minutes) * 60_000, seed, values.path);
+  assert.ok(cases > 0);
   t.diagnostic(`${cases} cases, seed ${seed}`);
 });
