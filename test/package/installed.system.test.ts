@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readSnippets } from '../support/documents.ts';
 import { findProgram } from '../support/installed-program.ts';
+import { runProgram } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
 import { entries } from './entries.ts';
 import { installPackage, linkTypes } from './installed.ts';
@@ -115,14 +116,19 @@ describe('installed package', () => {
     });
   }
 
-  it('the package needs @types/node only for plant-store/http', async (t) => {
+  it('the package compiles without @types/node if lib contains dom, except for plant-store/http', async (t) => {
     const tsc = findProgram(t, 'package', 'typescript-7/bin/tsc');
     if (tsc === undefined) return;
     const folder = await installPackage(t);
-    const others = entries.filter(({ module }) => module !== 'http');
-    const code = others.map(({ module, specifier }) => `export * as ${module} from '${specifier}';\n`);
-    await writeFile(join(folder, 'types.ts'), code.join(''));
-    await run(folder, process.execPath, [tsc, '--noEmit', ...options, ...nodenext, 'types.ts']);
+    const args = [tsc, '--noEmit', ...options, '--lib', 'es2022,dom', ...nodenext, 'types.ts'];
+    const compile = async (isExported: (module: string) => boolean): Promise<string> => {
+      const exported = entries.filter(({ module }) => isExported(module));
+      const code = exported.map(({ module, specifier }) => `export * as ${module} from '${specifier}';\n`);
+      await writeFile(join(folder, 'types.ts'), code.join(''));
+      return (await runProgram(process.execPath, args, { cwd: folder })).stdout;
+    };
+    assert.equal(await compile((module) => module !== 'http'), '');
+    assert.match(await compile((module) => module === 'http'), /'node:http'/);
   });
 
   it('the package declares each value with an example, and TypeScript accepts examples and snippets', async (t) => {
