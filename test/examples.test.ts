@@ -25,7 +25,7 @@ async function call(url: string, body?: string, token = 'secret'): Promise<strin
 }
 
 describe('examples', { concurrency: 3 }, () => {
-  it('embed: keeps its plant between runs', async (t) => {
+  it('examples/embed.ts › keeps its plant between runs', async (t) => {
     const cwd = await temporaryFolder(t);
     for (let run = 0; run < 2; run++) {
       const output = await runSuccessfully(process.execPath, [pathOf('embed.ts')], { cwd });
@@ -33,7 +33,7 @@ describe('examples', { concurrency: 3 }, () => {
     }
   });
 
-  it('serve-sqlite: keeps plants across a restart, and stops on SIGTERM', async (t) => {
+  it('examples/serve-sqlite.ts › keeps plants across a restart, and stops on SIGTERM', async (t) => {
     const args = [pathOf('serve-sqlite.ts'), join(await temporaryFolder(t), 'plants.db')];
     const first = await startExample(t, args);
     assert.equal(await call(`${first.url}/plants`, '{"id":1,"name":"Fern"}'), '{"name":"Fern"}');
@@ -43,7 +43,7 @@ describe('examples', { concurrency: 3 }, () => {
     assert.equal(await second.stop(), 0);
   });
 
-  it('serve-postgres: serves the same plants from two processes, which stop on SIGTERM', async (t) => {
+  it('examples/serve-postgres.ts › serves the same plants from two processes, which stop on SIGTERM', async (t) => {
     const cluster = await PostgresCluster.start();
     t.after(() => cluster.remove());
     const start = () => startExample(t, [pathOf('serve-postgres.ts')], { DATABASE_URL: cluster.url() });
@@ -53,7 +53,7 @@ describe('examples', { concurrency: 3 }, () => {
     assert.deepEqual([await first.stop(), await second.stop()], [0, 0]);
   });
 
-  it('mount: serves plants under a prefix, beside the routes of the app', async (t) => {
+  it('examples/mount.ts › serves plants under a prefix, beside the routes of the app', async (t) => {
     const { url, stop } = await startExample(t, [pathOf('mount.ts')]);
     for (const id of [1, 2]) await call(`${url}/garden/plants`, `{"id":${id},"name":"Fern"}`, 'adas-token');
     const page = await call(`${url}/garden/plants?limit=1`, undefined, 'adas-token');
@@ -62,7 +62,7 @@ describe('examples', { concurrency: 3 }, () => {
     assert.equal(await stop(), 0);
   });
 
-  it('health-and-metrics: reports requests, commits and a storage failure', async (t) => {
+  it('examples/health-and-metrics.ts › reports requests, commits and a storage failure', async (t) => {
     const file = join(await temporaryFolder(t), 'plants.db');
     const { url, stdout } = await startExample(t, [pathOf('health-and-metrics.ts'), file]);
     await eventuallyEqual(() => stdout().match(/port: \d+/g)?.length, 2);
@@ -77,7 +77,7 @@ describe('examples', { concurrency: 3 }, () => {
     assert.match(await call(`${admin}/metrics`), /^plants_commits_total\{error="storage_unavailable"\} 1$/m);
   });
 
-  it('own-adapter: passes the suite for storage adapters', async (t) => {
+  it('examples/own-adapter.ts › passes the suite for storage adapters', async (t) => {
     const args = ['--test', pathOf('own-adapter.test.ts')];
     assertTestsPassed(await runSuccessfully(process.execPath, args, { cwd: await temporaryFolder(t) }));
   });

@@ -14,7 +14,7 @@ for (const file of publishedFiles) {
   });
 }
 
-it('documentation › contains each passage once', async () => {
+it('bench passages › each occur once in README and docs', async () => {
   const text = (await Promise.all(publishedFiles.map(read))).join('');
   const names = [...text.matchAll(/<!-- bench:(\S+) -->/g)].map(([, name]) => name);
   assert.deepEqual(names.sort(), Object.keys(passagesOf(results)).sort());

@@ -40,7 +40,7 @@ async function startIssuer(t: TestContext) {
 }
 
 describe('examples/frameworks', { concurrency: 2 }, () => {
-  it('pino-http: logs every request with the id of the response, but not the token', async (t) => {
+  it('pino-http.ts › logs every request with the id of the response, but not the token', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const { url, stdout, stderr } = await startExample(t, 'pino-http.ts');
     const response = await fetch(`${url}/plants?limit=1`, { headers: { authorization: 'Bearer secret' } });
@@ -52,7 +52,7 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
     assert.doesNotMatch(stdout() + stderr(), /secret/);
   });
 
-  it('sessions: accepts a cookie, and keeps the connection usable after it refused a large body', async (t) => {
+  it('sessions.ts › accepts a cookie, and keeps the connection usable after it refused a large body', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const { url } = await startExample(t, 'sessions.ts', { SESSION: 's1' });
     const call = async (method: string, body?: string): Promise<string> => {
@@ -67,7 +67,7 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
     assert.equal((await fetch(`${url}/plants`)).status, 401);
   });
 
-  it('jose: accepts only the access tokens of its issuer', async (t) => {
+  it('jose.ts › accepts only the access tokens of its issuer', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const { url: ISSUER, sign, stranger } = await startIssuer(t);
     const { url } = await startExample(t, 'jose.ts', { ISSUER });
@@ -85,13 +85,13 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
     assert.equal(await statusFor(sign(), 'GET', offline.url), 500);
   });
 
-  it('node-test: passes under node --test', async (t) => {
+  it('node-test.test.ts › passes under node --test', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const args = ['--test', join(examples, 'node-test.test.ts')];
     assertTestsPassed(await runSuccessfully(process.execPath, args, { cwd: examples }));
   });
 
-  it('vitest: passes under Vitest', async (t) => {
+  it('vitest.test.ts › passes under Vitest', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const vitest = join(examples, 'node_modules/vitest/vitest.mjs');
     const args = [vitest, 'run', '--root', examples, 'vitest.test.ts'];
@@ -99,7 +99,7 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
     assert.match(await runSuccessfully(process.execPath, args, { cwd: examples, env }), /Tests +2 passed/);
   });
 
-  it('has types that TypeScript accepts', async (t) => {
+  it('TypeScript › accepts every example', async (t) => {
     if (!arePackagesInstalled(t)) return;
     const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
     await runSuccessfully(process.execPath, [tsc, '-p', examples], { cwd: examples });

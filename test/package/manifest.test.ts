@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { readDocument } from '../support/documents.ts';
 import { entries } from './entries.ts';
 
@@ -13,28 +13,26 @@ const manifest = JSON.parse(await readDocument('package.json')) as {
 /** The folders that have their own package.json, so that their dependencies are installed separately. */
 const otherPackages = ['test/bench', 'test/frameworks', 'test/package', 'test/runtimes', 'examples/frameworks'];
 
-describe('package.json', () => {
-  it('package.json has no dependencies except exact devDependencies and two optional peerDependencies', () => {
-    const kinds = Object.keys(manifest).filter((key) => /dependencies/i.test(key));
-    assert.deepEqual(kinds.sort(), ['devDependencies', 'peerDependencies', 'peerDependenciesMeta']);
-    assert.deepEqual(manifest.peerDependencies, { pg: '^8.11', 'swagger-ui-dist': '^5.35.0' });
-    assert.deepEqual(manifest.peerDependenciesMeta, { pg: { optional: true }, 'swagger-ui-dist': { optional: true } });
-    for (const [name, version] of Object.entries(manifest.devDependencies)) {
-      assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name);
-    }
-  });
+it('package.json has no dependencies except exact devDependencies and two optional peerDependencies', () => {
+  const kinds = Object.keys(manifest).filter((key) => /dependencies/i.test(key));
+  assert.deepEqual(kinds.sort(), ['devDependencies', 'peerDependencies', 'peerDependenciesMeta']);
+  assert.deepEqual(manifest.peerDependencies, { pg: '^8.11', 'swagger-ui-dist': '^5.35.0' });
+  assert.deepEqual(manifest.peerDependenciesMeta, { pg: { optional: true }, 'swagger-ui-dist': { optional: true } });
+  for (const [name, version] of Object.entries(manifest.devDependencies)) {
+    assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name);
+  }
+});
 
-  it('package.json exports the public entries', () => {
-    const modules = entries.map(({ module }) => `./dist/${module}.js`);
-    assert.deepEqual(Object.values(manifest.exports).sort(), ['./package.json', ...modules].sort());
-  });
+it('package.json exports the public entries', () => {
+  const modules = entries.map(({ module }) => `./dist/${module}.js`);
+  assert.deepEqual(Object.values(manifest.exports).sort(), ['./package.json', ...modules].sort());
+});
 
-  it('lockfiles contain no registry URLs', async () => {
-    for (const folder of ['.', ...otherPackages]) {
-      const path = `${folder}/package-lock.json`;
-      assert.doesNotMatch(await readDocument(path), /"resolved"/, path);
-    }
-  });
+it('lockfiles contain no registry URLs', async () => {
+  for (const folder of ['.', ...otherPackages]) {
+    const path = `${folder}/package-lock.json`;
+    assert.doesNotMatch(await readDocument(path), /"resolved"/, path);
+  }
 });
 
 it('docs/embedding.md lists each function, class and constant that an entry exports', async () => {
