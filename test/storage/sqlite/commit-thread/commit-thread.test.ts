@@ -12,7 +12,7 @@ import { create } from '../../../support/writes.ts';
 import { ids, isLoss, newPath, openSqlite, unavailable } from '../sqlite-state.ts';
 
 /** Opens a storage whose worker thread has created plant 1. */
-async function openStarted(t: HasAfter, busyTimeoutMs = 5000) {
+async function openStarted(t: HasAfter, busyTimeoutMs = 60_000) {
   const path = await newPath(t);
   const storage = openSqlite(t, path, { commitThread: true, busyTimeoutMs });
   const started = once(process, 'worker');
@@ -21,20 +21,20 @@ async function openStarted(t: HasAfter, busyTimeoutMs = 5000) {
   return { path, storage, worker };
 }
 
-/** Makes the creation of a plant take a few hundred milliseconds. */
+/** Makes the creation of a plant take about a second. */
 function slowDown(path: string, id: number): void {
-  execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${slowSql}; END`);
+  execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${`${slowSql};`.repeat(3)} END`);
 }
 
 describe('commit thread that ends', () => {
   const blocks: Record<string, (t: HasAfter, path: string) => Promise<void>> = {
-    'waits for a lock': (t, path) => holdDatabase(t, path, 'BEGIN IMMEDIATE', 300),
-    'is running, and rolls it back': async (_, path) => {
+    'waits for a lock': (t, path) => holdDatabase(t, path, 'BEGIN IMMEDIATE', 1500),
+    'is running': async (_, path) => {
       slowDown(path, 3);
     },
   };
   for (const [what, block] of Object.entries(blocks)) {
-    it(`a commit thread that ends is restarted, and rejects all pending commits if one ${what}`, async (t) => {
+    it(`a commit thread that ends while a commit ${what} rejects and rolls back all commits, and is restarted`, async (t) => {
       const { path, storage, worker } = await openStarted(t);
       await block(t, path);
       const commits = [storage.commit([create(2), create(3)]), storage.commit([create(4)])];
