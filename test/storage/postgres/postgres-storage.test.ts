@@ -22,9 +22,17 @@ after(() => cluster.remove());
 testStorageAdapter('PostgresStorage', {
   createLocation: (t) => {
     const table = cluster.newTable();
-    const open = (): PostgresStorage =>
-      new PostgresStorage({ pool: cluster.pool(t, { max: 4, lock_timeout: 100 }), table });
-    return { open, reopen: open, lock: (write: FaultyWrite) => lockPlant(t, table, write) };
+    let isLocked = false;
+    const open = (): PostgresStorage => {
+      const [patient, impatient] = [cluster.pool(t, { max: 4 }), cluster.pool(t, { max: 4, lock_timeout: 100 })];
+      const query: PostgresPool['query'] = (statement) => (isLocked ? impatient : patient).query(statement);
+      return new PostgresStorage({ pool: { query }, table });
+    };
+    const lock = async (write: FaultyWrite): Promise<void> => {
+      await lockPlant(t, table, write);
+      isLocked = true;
+    };
+    return { open, reopen: open, lock };
   },
   shared: true,
   makeWriteFail: ({ lock }, write) => lock(write),
