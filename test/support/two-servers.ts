@@ -14,9 +14,12 @@ export function startTwoServers(t: HasAfter, open: () => StorageAdapter): Promis
 
 /**
  * Sends concurrent requests, each to a random service, and checks that the responses are linearizable. Returns how many
- * requests failed with a 5xx.
+ * requests failed with a 5xx. Calls `afterResponse` after each response.
  */
-export async function countFailures(services: readonly Service[]): Promise<number> {
+export async function countFailures(
+  services: readonly Service[],
+  afterResponse?: () => Promise<unknown>,
+): Promise<number> {
   let failures = 0;
   const client = new Client({
     url: '',
@@ -24,6 +27,7 @@ export async function countFailures(services: readonly Service[]): Promise<numbe
     deliver: async (request) => {
       const exchange = await deliverTo(pick(services).url)(request);
       if (exchange.status >= 500) failures++;
+      await afterResponse?.();
       return exchange;
     },
   });
