@@ -63,7 +63,7 @@ describe('PostgresStorage', () => {
     t.after(() => busy.end());
     // Writes take this lock. ALTER TABLE would wait for it.
     await busy.query(`BEGIN; LOCK TABLE "${table}" IN ROW EXCLUSIVE MODE`);
-    const pool = cluster.pool(t, { lock_timeout: 100 });
+    const pool = cluster.pool(t, { lock_timeout: 5000 });
     assert.deepEqual(await new PostgresStorage({ pool, table }).commit([create(2)]), [true]);
   });
 

@@ -8,12 +8,15 @@ import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, remove } from '../../support/writes.ts';
 import { newPath, openSqlite } from './sqlite-state.ts';
 
+/** Long, because other processes can slow down a commit. */
+const busyTimeoutMs = 60_000;
+
 for (const commitThread of [false, true]) {
   const name = `SqliteStorage${commitThread ? ' with a commit thread' : ''}`;
   testStorageAdapter(name, {
     createLocation: async (t) => {
       const path = await newPath(t);
-      const open = (): SqliteStorage => new SqliteStorage(path, { commitThread });
+      const open = (): SqliteStorage => new SqliteStorage(path, { commitThread, busyTimeoutMs });
       return { path, open, reopen: open };
     },
     shared: true,
@@ -28,7 +31,7 @@ for (const commitThread of [false, true]) {
 
 it('two servers over one SQLite file, each with a commit thread, are linearizable', async (t) => {
   const path = await newPath(t);
-  const services = await startTwoServers(t, () => new SqliteStorage(path, { commitThread: true }));
+  const services = await startTwoServers(t, () => new SqliteStorage(path, { commitThread: true, busyTimeoutMs }));
   assert.equal(await countFailures(services), 0);
 });
 

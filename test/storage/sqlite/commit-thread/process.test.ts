@@ -23,7 +23,7 @@ describe('process with a commit thread', () => {
       void create(2n).then((outcomes) => console.log('second', outcomes[0]));
       process.once('beforeExit', () => void storage.close().then(() => console.log('closed')));`;
     await writeFile(join(cwd, 'program.mjs'), text);
-    const { code, stdout, stderr } = await runProgram(process.execPath, ['program.mjs'], { cwd, timeoutMs: 20_000 });
+    const { code, stdout, stderr } = await runProgram(process.execPath, ['program.mjs'], { cwd, timeoutMs: 120_000 });
     assert.deepEqual([code, stdout], [0, 'first true\nsecond true\nclosed\n'], stderr);
     assert.ok(stderr.split('SQLite is an experimental feature').length <= 2, stderr);
   });
