@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { inspect } from 'node:util';
 import type { StorageAdapter } from '../../src/index.ts';
 import { testStorageAdapter } from '../../src/testing.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from '../../src/testing.ts';
@@ -57,6 +58,9 @@ for (const faults of [
         const timeoutMs = faults === faultsThatHang ? 200 : undefined;
         const [error] = await runSuite({ ...optionsOf(change), timeoutMs }, title);
         assert.ok(error instanceof Error && error.message.length < 2000, String(error));
+        // Any other TypeError is a mistake in the fault or in the suite.
+        const frozen = 'Cannot assign to read only property|Cannot add property';
+        assert.doesNotMatch(inspect(error), new RegExp(`(Reference|Syntax|Type)Error: (?!${frozen})`));
         t.diagnostic(error.message);
       });
     }
