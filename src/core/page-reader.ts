@@ -9,7 +9,7 @@ import type { StorageAdapter } from './storage-adapter.ts';
 /** A turn ends after about this many plants, because a synchronous adapter blocks the event loop. */
 const maxTurnPlants = maxPageLength;
 
-/** A turn starts when this many requests have arrived: with many clients, an iteration can take a second. */
+/** A turn starts at the latest after this many requests, because with many clients an iteration can take a second. */
 const maxArrivals = 64;
 
 interface Entry {

@@ -38,7 +38,7 @@ export interface PlantPage {
   readonly hasMore: boolean;
 }
 
-/** A plant that `scan` reads. */
+/** A plant and its user. */
 export interface OwnedPlant {
   readonly user: string;
   readonly plant: Plant;
@@ -92,11 +92,12 @@ export interface StorageAdapter {
    * Optional. Returns the version of the stored plants, a finite number. A PlantStore caches pages only if this method
    * exists. It is for storages that can tell synchronously, at low cost, whether others have changed the plants.
    *
-   * Every commit by another adapter or process must change the version before it resolves, but not before `list`
-   * returns its plants. A version must never recur. For example, the number of commits is a valid version, but the
-   * number of plants is not. A PlantStore calls this method before it reads pages, possibly during a commit. If the
-   * version has changed, it clears its cache. The PlantStore's own commits should not change the version. After
-   * `close()`, the method returns any number, or throws a PlantStoreError with code `closed`.
+   * Every commit by another adapter or process must change the version. The version must change no earlier than `list`
+   * returns the new plants, and no later than the commit resolves. A version must never recur. For example, the number
+   * of commits is a valid version, but the number of plants is not. A PlantStore calls this method before it reads
+   * pages, possibly during a commit. If the version has changed, it clears its cache. The PlantStore's own commits
+   * should not change the version. After `close()`, the method returns any number, or throws a PlantStoreError with
+   * code `closed`.
    */
   dataVersion?(): number;
 

@@ -1,7 +1,7 @@
 import type { Plant, PlantId } from '../core/model/plant.ts';
 import type { OwnedPlant, Write } from '../core/storage-adapter.ts';
 
-/** A store of plants that is simple and therefore correct. Tests compare storages and services with it. */
+/** A simple store of plants, with which tests compare storages and services. */
 export class ReferenceStore {
   readonly #plants = new Map<string, OwnedPlant>();
 
