@@ -101,7 +101,8 @@ function checkPage(call: string, plants: Plant[] | undefined): void {
   const isShort = plants.length <= 1000 && codeUnits <= maxPageCodeUnits;
   assert.ok(isShort || plants.length === 1, `${call} returned ${size}. End a page at 1000 plants or 256 KiB of JSON.`);
   for (const object of [plants, ...plants]) {
-    assert.ok(!returned.has(object), `${call} returned an object again. Callers may change what they receive.`);
+    const rule = 'Return new objects, because callers may change them.';
+    assert.ok(!returned.has(object), `${call} returned an object that it had returned before. ${rule}`);
     returned.add(object);
   }
 }
