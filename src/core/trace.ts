@@ -6,16 +6,9 @@ import type { CommitMessage } from './commit-message.ts';
 
 const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('plant-store:commit');
 
-/** Bun does not implement `channel.hasSubscribers`. */
+/** Bun implements `hasSubscribers` for the channels, but not for the TracingChannel. */
 export function isTraced<Message extends object>(channel: TracingChannel<unknown, Message>): boolean {
-  const { start, end, asyncStart, asyncEnd, error } = channel;
-  return (
-    asyncEnd.hasSubscribers ||
-    start.hasSubscribers ||
-    error.hasSubscribers ||
-    end.hasSubscribers ||
-    asyncStart.hasSubscribers
-  );
+  return channel.asyncEnd.hasSubscribers || channel.start.hasSubscribers || channel.error.hasSubscribers;
 }
 
 export type CallerContext = CommitMessage['contexts'][number];
