@@ -11,14 +11,14 @@ export function isTraced<Message extends object>(channel: TracingChannel<unknown
   return channel.asyncEnd.hasSubscribers || channel.start.hasSubscribers || channel.error.hasSubscribers;
 }
 
-export type CallerContext = CommitMessage['contexts'][number];
+export type RequestContext = CommitMessage['contexts'][number];
 
-export function callerContext(): CallerContext | undefined {
+export function captureContext(): RequestContext | undefined {
   return commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
 }
 
 export function traceCommit<Result>(
-  batch: readonly { readonly context: CallerContext | undefined }[],
+  batch: readonly { readonly context: RequestContext | undefined }[],
   commit: () => Promise<Result>,
 ): Promise<Result> {
   if (!isTraced(commitChannel)) return commit();

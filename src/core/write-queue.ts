@@ -4,8 +4,8 @@ import { Arrivals } from './arrivals.ts';
 import { PlantStoreError } from './model/errors.ts';
 import { idOf } from './storage-adapter.ts';
 import type { Write } from './storage-adapter.ts';
-import { callerContext, traceCommit } from './trace.ts';
-import type { CallerContext } from './trace.ts';
+import { captureContext, traceCommit } from './trace.ts';
+import type { RequestContext } from './trace.ts';
 
 const maxBatchWrites = 1000;
 
@@ -18,7 +18,7 @@ interface Entry {
   readonly write: Write;
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
-  readonly context: CallerContext | undefined;
+  readonly context: RequestContext | undefined;
 }
 
 /**
@@ -52,7 +52,7 @@ export class WriteQueue {
       if (this.#isClosed) throw new PlantStoreError('closed');
       if (this.#pending >= this.#maxPendingWrites) throw new PlantStoreError('saturated');
       this.#pending++;
-      this.#waiting.push({ write, resolve, reject, context: callerContext() });
+      this.#waiting.push({ write, resolve, reject, context: captureContext() });
       const isAlone = this.#arrivals.add();
       this.#running ??= this.#run(isAlone);
       if (this.#waiting.length >= this.#enough) this.#endWait?.();
