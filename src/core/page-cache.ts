@@ -36,8 +36,8 @@ export class PageCache {
     return cached.byLimit.get(limit);
   }
 
-  add({ user, after, limit }: PageRequest, page: JsonPage | undefined): void {
-    if (after !== undefined || page === undefined) return;
+  add({ user, after, limit }: PageRequest, page: JsonPage): void {
+    if (after !== undefined) return;
     const cached = this.#users.get(user) ?? { byLimit: new Map<number, JsonPage>(), codeUnits: user.length + overhead };
     const added = lengthOf(page) - lengthOf(cached.byLimit.get(limit));
     this.#codeUnits += this.#users.delete(user) ? added : cached.codeUnits + added;
