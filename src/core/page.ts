@@ -1,7 +1,7 @@
 import { asStorageError } from './model/errors.ts';
 import { minInt64 } from './model/int64.ts';
 import { plantJson, plantsJson } from './model/plant.ts';
-import type { Plant, PlantFields, PlantId } from './model/plant.ts';
+import type { Plant, PlantId } from './model/plant.ts';
 import type { ListRange, PlantPage, StorageAdapter } from './storage-adapter.ts';
 
 /** A page of a user's plants as JSON. */
@@ -39,7 +39,7 @@ export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, lastId:
  * Returns how many plants fit in a page. First computes an upper bound of their size, because measuring the JSON of
  * 1000 short plants takes 30 times as long.
  */
-export function countInPage(plants: readonly PlantFields[]): number {
+export function countInPage(plants: readonly Plant[]): number {
   plants = plants.slice(0, maxPageLength);
   let mostBytes = 2;
   for (const { name, tag = '' } of plants) mostBytes += taggedBytes + 1 + (name.length + tag.length) * maxCodeUnitBytes;

@@ -15,9 +15,6 @@ export interface Plant {
   tag?: string;
 }
 
-/** The fields of a plant that a response contains. */
-export type PlantFields = Omit<Plant, 'id'>;
-
 /** A plant to create. */
 export interface NewPlant {
   /** The id, a bigint from −2^63 to 2^63 − 1 or a safe integer. The user must not already have a plant with this id. */
@@ -28,12 +25,13 @@ export interface NewPlant {
   tag?: string | undefined;
 }
 
-export function plantJson({ name, tag }: PlantFields): string {
+/** Omits the id, as responses do. */
+export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
 
 /** Takes half as long as calling {@link plantJson} for each plant. */
-export function plantsJson(plants: readonly PlantFields[]): string {
+export function plantsJson(plants: readonly Plant[]): string {
   return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
 }
 
