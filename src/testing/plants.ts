@@ -20,8 +20,8 @@ export function removeEach(plants: readonly OwnedPlant[]): Write[] {
   return plants.map(({ user, plant }) => remove(plant.id, user));
 }
 
-/** The range of a list that starts at the first plant and reads the longest possible page. */
-export const everything: ListRange = { after: undefined, limit: 1000 };
+/** Selects the first page of a list, which is as long as possible. */
+export const firstPage: ListRange = { after: undefined, limit: 1000 };
 
 export function range(length: number): number[] {
   return Array.from({ length }, (_, n) => n);

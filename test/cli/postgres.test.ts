@@ -15,7 +15,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { adminUrlOf, startTokenServer } from '../support/token-server.ts';
 import type { TokenServer } from '../support/token-server.ts';
-import { create, everything } from '../support/writes.ts';
+import { create, firstPage } from '../support/writes.ts';
 
 const cluster = await PostgresCluster.start({ checksPassword: true });
 after(() => cluster.remove());
@@ -27,7 +27,7 @@ it('openStorage › opens at most max connections to PostgreSQL, which close wit
   const storage = await openStorage(locate(`${url.replace('postgres:', 'postgresql:')}?max=2`));
   assert.equal(await cluster.connections(url), 0, 'It does not connect before it is used.');
   assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
-  await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', everything)));
+  await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', firstPage)));
   assert.equal(await cluster.connections(url), 2);
   await storage.close();
   await storage.close();
@@ -41,7 +41,7 @@ it('openStorage › rejects a call if the connection is lost while its limits ar
   const storage = await openStorage(locate(url.href));
   t.after(() => storage.close());
   proxy.cutAt('client_connection_check_interval');
-  await assert.rejects(storage.list('ada', everything), /Connection terminated/);
+  await assert.rejects(storage.list('ada', firstPage), /Connection terminated/);
 });
 
 it('openStorage › leaves no backends behind that wait for a lock after query_timeout', async (t) => {
@@ -60,7 +60,7 @@ it('openStorage › leaves no backends behind that wait for a lock after query_t
     assert.ok(backends.length <= 2, `${backends.length} backends`);
   });
   await busy.query('COMMIT');
-  assert.equal((await storage.list('ada', everything)).plants[0]?.id, 1n);
+  assert.equal((await storage.list('ada', firstPage)).plants[0]?.id, 1n);
 });
 
 it('PostgreSQL table of a command › is created only by a command that writes, but its schema is not', async (t) => {
@@ -105,7 +105,7 @@ async function untilReported(started: TokenServer, reason: RegExp): Promise<void
 it('serve over PostgreSQL › logs without a request why the storage does not work, but no password', async (t) => {
   const url = await cluster.makeDatabase();
   const storage = await openStorage(locate(url));
-  await storage.list('ada', everything);
+  await storage.list('ada', firstPage);
   await storage.close();
   await cluster.queryAt(url, "CREATE ROLE reader LOGIN PASSWORD 'sesame'; GRANT SELECT ON plants TO reader");
   for (const { login, reason } of [

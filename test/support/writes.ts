@@ -1,1 +1,1 @@
-export { create, createEach, everything, remove } from '../../src/testing/plants.ts';
+export { create, createEach, firstPage, remove } from '../../src/testing/plants.ts';

@@ -8,7 +8,7 @@ import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
-import { everything } from '../../support/writes.ts';
+import { firstPage } from '../../support/writes.ts';
 
 /** Matches a `storage_unavailable` error. */
 export const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
@@ -54,7 +54,7 @@ export async function whileStuck<T>(work: () => Promise<T>, maxBytes = 4096): Pr
 
 /** Returns the ids of ada's plants. */
 export async function ids(storage: SqliteStorage): Promise<number[]> {
-  return (await storage.list('ada', everything)).plants.map(({ id }) => Number(id));
+  return (await storage.list('ada', firstPage)).plants.map(({ id }) => Number(id));
 }
 
 /** Returns the ids that a server finds after the server that has the file open was killed. */
