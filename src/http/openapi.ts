@@ -210,7 +210,7 @@ function describeOperation({ id: operationId, scope }: Operation): JsonObject {
 
 /** The codes must have the same status. */
 function errorResponse(codes: readonly ErrorCode[], ...more: HeaderName[]): JsonObject {
-  const error = { type: 'integer', enum: [...new Set(codes.map((code) => errorTable[code].integer))] };
+  const error = { type: 'integer', enum: codes.map((code) => errorTable[code].integer) };
   return {
     description: codes.map((code) => `${errorTable[code].integer} ${code}: ${errorTable[code].message}`).join('\n\n'),
     headers: headerRefs(...more),

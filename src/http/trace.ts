@@ -21,20 +21,20 @@ const addressWithPort = /^(?:\[(.*)\](?::\d+)?|([\d.]+):\d+)$/;
 const ownPrefix = randomBytes(9).toString('base64url');
 let ownIds = 0;
 
-export function requestIdOf(request: Pick<ServiceRequest, 'header'>): string {
+export function requestIdOf(request: ServiceRequest): string {
   const sent = request.header('x-request-id');
   if (sent !== undefined && usableId.test(sent)) return sent;
   ownIds++;
   return `${ownPrefix}-${ownIds.toString(36)}`;
 }
 
-function traceparentOf(request: Pick<ServiceRequest, 'header'>): string | undefined {
+function traceparentOf(request: ServiceRequest): string | undefined {
   const sent = request.header('traceparent');
   return sent !== undefined && traceparent.test(sent) ? sent : undefined;
 }
 
 /** Counts from the right, because clients can forge the entries on the left. */
-function clientOf(request: Pick<ServiceRequest, 'header' | 'peerAddress'>, trustedProxies: number): string | undefined {
+function clientOf(request: ServiceRequest, trustedProxies: number): string | undefined {
   if (trustedProxies === 0) return request.peerAddress;
   const forwarded = request.header('x-forwarded-for')?.split(',').at(-trustedProxies)?.trim() ?? '';
   const [, inBrackets, beforePort] = addressWithPort.exec(forwarded) ?? [];

@@ -76,7 +76,6 @@ export class NodeRequest implements ServiceRequest {
     this.#isChecked = true;
   }
 
-  /** `headers` does not contain all values of a repeated header. */
   #count(name: string): number {
     let count = 0;
     for (let at = 0; at < this.#rawHeaders.length; at += 2) {
