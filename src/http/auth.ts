@@ -30,7 +30,7 @@ export function findCaller(
   return isPromiseLike(result) ? inTime(result).then(checkedCaller) : checkedCaller(result);
 }
 
-async function inTime<Result>(result: PromiseLike<Result>): Promise<Result> {
+async function inTime<T>(result: PromiseLike<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     late.reject(new Error(`authenticate did not settle within ${timeoutMs} milliseconds`));

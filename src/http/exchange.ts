@@ -34,13 +34,13 @@ export interface Result {
 }
 
 /** A complete response, with all headers except those that the server adds. */
-export interface Answer extends Pick<Result, 'status' | 'body'> {
+export interface ServiceResponse extends Pick<Result, 'status' | 'body'> {
   readonly headers: Record<string, string>;
   /** Must be called when the response is sent or passed to the web server, or can no longer be sent. */
-  readonly onEnd: (sent: Sent) => void;
+  readonly onEnd: (outcome: SendOutcome) => void;
 }
 
-export interface Sent {
+export interface SendOutcome {
   readonly isComplete: boolean;
   /** The size of the response in bytes, including the header; `undefined` if it is unknown. */
   readonly bytes?: number | undefined;

@@ -7,7 +7,7 @@ import type { Pages, Result } from './exchange.ts';
 import type { ServiceStore } from './options.ts';
 
 /** A limit of at most 1000 selects one page, with a `Link` header (RFC 8288) if more plants follow. */
-export async function answerList(store: ServiceStore, user: string, query: ListOptions, path: string): Promise<Result> {
+export async function readList(store: ServiceStore, user: string, query: ListOptions, path: string): Promise<Result> {
   const { limit } = query;
   const { json, count, lastId, hasMore } = await store.listPageJson(user, query);
   if (!hasMore) return { status: 200, body: bodyOf(json) };

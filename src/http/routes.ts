@@ -40,7 +40,7 @@ export function operationOf({ operations }: Route, method: string): Operation | 
   return Object.hasOwn(operations, name) ? operations[name] : undefined;
 }
 
-export interface Target {
+export interface ResolvedTarget {
   readonly path: string;
   readonly query: string;
   readonly route: Route | undefined;
@@ -49,14 +49,14 @@ export interface Target {
 }
 
 /** Finds the route for a request target. Some proxies and frameworks remove the prefix `basePath`, others do not. */
-export function resolveTarget(target: string, basePath: string): Target {
+export function resolveTarget(target: string, basePath: string): ResolvedTarget {
   const { path, query } = splitTarget(target);
   const found = path.startsWith(basePath) ? findRoute(path.slice(basePath.length), query) : undefined;
   return found ?? findRoute(path, query) ?? { path, query, route: undefined, idText: '' };
 }
 
 /** Paths are compared exactly: letter case and trailing slashes matter. */
-function findRoute(path: string, query: string): Target | undefined {
+function findRoute(path: string, query: string): ResolvedTarget | undefined {
   for (const route of routes) {
     const match = route.pattern.exec(path);
     if (match !== null) return { path, query, route, idText: match[1] ?? '' };

@@ -9,19 +9,19 @@ import { challenge, findCaller } from './auth.ts';
 import { readJson } from './body.ts';
 import { corsHeaders } from './cors.ts';
 import { bodyHeaders, errorBody, HttpError } from './exchange.ts';
-import type { Answer, Result, ServiceRequest } from './exchange.ts';
-import { answerList, parseListQuery } from './list.ts';
+import type { Result, ServiceRequest, ServiceResponse } from './exchange.ts';
+import { parseListQuery, readList } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
 import type { FailedRequest, ServiceOptions, ServiceStore } from './options.ts';
 import { Permits } from './permits.ts';
 import { clipPath, operationOf, resolveTarget } from './routes.ts';
-import type { Operation, OperationId, Target } from './routes.ts';
+import type { Operation, OperationId, ResolvedTarget } from './routes.ts';
 import { requestChannel, requestIdOf, RequestTrace } from './trace.ts';
 
-/** The HTTP service, independent of any server. It returns an answer for each request and does not use sockets. */
+/** The HTTP service, independent of any server. It returns a response to each request and does not use sockets. */
 export interface Service {
-  answer(request: ServiceRequest): Promise<Answer>;
+  handle(request: ServiceRequest): Promise<ServiceResponse>;
   hasRoute(target: string): boolean;
   /** Calls the `onError` option. Never throws. */
   onError(error: unknown, request: FailedRequest): void;
@@ -30,7 +30,7 @@ export interface Service {
 interface Call {
   readonly request: ServiceRequest;
   readonly requestId: string;
-  readonly target: Target;
+  readonly target: ResolvedTarget;
   /** The operation; `undefined` for OPTIONS or if no operation matches. */
   readonly operation: Operation | undefined;
   readonly trace: RequestTrace | undefined;
@@ -51,7 +51,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
   const onError = guardHook('onError', parsed.onError, printError);
   const openApi = openApiJson(basePath);
 
-  function answer(request: ServiceRequest): Promise<Answer> {
+  function handle(request: ServiceRequest): Promise<ServiceResponse> {
     const target = resolveTarget(request.target, basePath);
     const { route } = target;
     const operation = route && operationOf(route, request.method);
@@ -63,7 +63,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
     return trace === undefined ? decide(call) : trace.run(() => decide(call));
   }
 
-  async function decide(call: Call): Promise<Answer> {
+  async function decide(call: Call): Promise<ServiceResponse> {
     const { request, target, operation } = call;
     try {
       request.check?.();
@@ -84,7 +84,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
       }
       return finish(call, await operations[operation.id](call, call.caller?.user ?? ''));
     } catch (error) {
-      const result = refuse(call, error);
+      const result = errorResult(call, error);
       // Clients that repeat a refused request at once would keep the event loop busy. Without this delay, 5000 such
       // clients make another user wait for 13 seconds.
       if (result.code === 'saturated') await sleep(retryAfterSeconds * 1000);
@@ -98,7 +98,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
       return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
     },
     getPlants: ({ request, target }, user) =>
-      answerList(store, user, parseListQuery(target.query), basePath + request.mountPath + target.path),
+      readList(store, user, parseListQuery(target.query), basePath + request.mountPath + target.path),
     deletePlant: async ({ target }, user) => {
       const id = int64FromText(target.idText);
       if (id === undefined) throw new PlantStoreError('invalid_id');
@@ -111,7 +111,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
     }),
   };
 
-  function refuse(call: Call, error: unknown): Result {
+  function errorResult(call: Call, error: unknown): Result {
     // Without a caller, the error comes from `authenticate`. Clients need to know about it only if they can retry.
     const isPublic = (known: PlantStoreError): boolean =>
       call.caller !== undefined || known.code === 'storage_unavailable' || known instanceof HttpError;
@@ -132,7 +132,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
     onError(error, { requestId, method: request.method, path: target.route?.path ?? '' });
   }
 
-  function finish(call: Call, { status, headers: more, body, code }: Result): Answer {
+  function finish(call: Call, { status, headers: more, body, code }: Result): ServiceResponse {
     const headers = bodyHeaders(body);
     headers['X-Request-Id'] = call.requestId;
     Object.assign(headers, more, corsHeaders(corsOrigin, call.request, call.target.route?.allow));
@@ -154,7 +154,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
     };
   }
 
-  return { answer, onError, hasRoute: (target) => resolveTarget(target, basePath).route !== undefined };
+  return { handle, onError, hasRoute: (target) => resolveTarget(target, basePath).route !== undefined };
 }
 
 function openApiJson(prefix: string): string {

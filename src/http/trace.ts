@@ -44,7 +44,7 @@ function clientOf(request: ServiceRequest, trustedProxies: number): string | und
 
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;
 
-/** `tracePromise` would end the trace when the answer is known, not when it has been sent. */
+/** `tracePromise` would end the trace when the response is known, not when it has been sent. */
 export class RequestTrace {
   readonly #startMs = performance.now();
   readonly #message: RequestMessage;
@@ -70,7 +70,7 @@ export class RequestTrace {
   }
 
   /** Publishes the start of the request, and runs `work` in the async context that subscribers have set. */
-  run<Result>(work: () => Result): Result {
+  run<T>(work: () => T): T {
     const result = requestChannel.start.runStores(this.#message, work);
     requestChannel.end.publish(this.#message);
     return result;

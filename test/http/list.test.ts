@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Pages, Result } from '../../src/http/exchange.ts';
-import { answerList, parseListQuery } from '../../src/http/list.ts';
+import { parseListQuery, readList } from '../../src/http/list.ts';
 import type { ServiceStore } from '../../src/http.ts';
 import { PlantStore } from '../../src/index.ts';
 import type { JsonPage, ListOptions, ListRange, PlantPage } from '../../src/index.ts';
@@ -61,7 +61,7 @@ it('a list that is read during changes contains each unchanged plant of its rang
       }
     };
     const range = { limit, after: after === undefined ? undefined : BigInt(after) };
-    const { headers, body } = await answerList(store, 'ada', range, '/plants');
+    const { headers, body } = await readList(store, 'ada', range, '/plants');
     const names = (JSON.parse(await textOf(body)) as { name: string }[]).map(({ name }) => Number(name));
     assert.equal(headers, undefined);
     for (const [n, id] of names.entries()) assert.ok(id > (names[n - 1] ?? after ?? -1), 'the order is wrong');
@@ -81,7 +81,7 @@ it('a long list does not keep sent pages in memory', async () => {
       return Promise.resolve(page);
     },
   } as ServiceStore;
-  const { body } = await answerList(store, 'ada', {}, '/plants');
+  const { body } = await readList(store, 'ada', {}, '/plants');
   const sent: WeakRef<object>[] = [];
   for (let n = 0; n < 4; n++) sent.push(new WeakRef((await (body as Pages).next()).value as object));
   await nextTurn();

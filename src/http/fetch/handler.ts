@@ -1,5 +1,5 @@
 import { HttpError } from '../exchange.ts';
-import type { Answer, Pages, Sent } from '../exchange.ts';
+import type { Pages, SendOutcome, ServiceResponse } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 import { FetchRequest } from './request.ts';
@@ -22,11 +22,11 @@ export function createFetchHandler(
   options: ServiceOptions,
 ): (request: Request) => Promise<Response> {
   const service = createService(store, options);
-  return async (request) => createResponse(await service.answer(new FetchRequest(request)), request);
+  return async (request) => createResponse(await service.handle(new FetchRequest(request)), request);
 }
 
 /** The headers are the same as in a response over node:http. */
-function createResponse({ status, headers, body, onEnd }: Answer, request: Request): Response {
+function createResponse({ status, headers, body, onEnd }: ServiceResponse, request: Request): Response {
   const init = { status, headers };
   const sent = request.method === 'HEAD' || body === undefined ? null : body;
   if (typeof sent === 'object' && sent !== null && 'next' in sent) {
@@ -40,12 +40,12 @@ function createResponse({ status, headers, body, onEnd }: Answer, request: Reque
 const sending = new Set<Request>();
 
 /** Each page is read only when the consumer requests it. */
-function streamOf(pages: Pages, request: Request, onEnd: (sent: Sent) => void): ReadableStream<Uint8Array> {
+function streamOf(pages: Pages, request: Request, onEnd: (outcome: SendOutcome) => void): ReadableStream<Uint8Array> {
   const { signal } = request;
   sending.add(request);
-  const end = (sent: Sent): void => {
+  const end = (outcome: SendOutcome): void => {
     sending.delete(request);
-    onEnd(sent);
+    onEnd(outcome);
     void pages.return();
   };
   const onAbort = (): void => {

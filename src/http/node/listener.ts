@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isTraced } from '../../core/trace.ts';
-import type { Answer } from '../exchange.ts';
+import type { ServiceResponse } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
@@ -82,7 +82,7 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const socket = message.socket as Socket | undefined;
   const bytesBefore = isTraced(requestChannel) ? socket?.bytesWritten : undefined;
-  let onEnd: Answer['onEnd'] | undefined;
+  let onEnd: ServiceResponse['onEnd'] | undefined;
   const end = (isComplete: boolean, error?: unknown): void => {
     const bytes = (socket?.bytesWritten ?? NaN) - (bytesBefore ?? NaN);
     // Some runtimes do not count the bytes that are written to a socket.
@@ -90,10 +90,10 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
   };
   try {
     const request = new NodeRequest(message);
-    const answer = await service.answer(request);
-    onEnd = answer.onEnd;
+    const result = await service.handle(request);
+    onEnd = result.onEnd;
     if (!request.isComplete) {
-      answer.headers['Connection'] = 'close';
+      result.headers['Connection'] = 'close';
       // node:http calls this method to close a connection, even if the client is still sending the body.
       if (socket) {
         socket.destroySoon = () => {
@@ -102,7 +102,7 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
       }
     }
     // With Node.js 22 and 24, a response whose client has disconnected would count as sent.
-    if (!response.destroyed) await send(answer, message, response);
+    if (!response.destroyed) await send(result, message, response);
     // The responses of some libraries emit only one of the two events.
     if (response.writableFinished || response.destroyed) end(response.writableFinished);
     else {
@@ -128,7 +128,7 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
 
 /** Writes the response; a long list page by page. Returns early if the client disconnects. */
 async function send(
-  { status, headers, body }: Answer,
+  { status, headers, body }: ServiceResponse,
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
