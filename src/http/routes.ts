@@ -76,7 +76,7 @@ export function splitTarget(target: string): { path: string; query: string } {
 }
 
 /** Returns the first segments of a path for a log. Replaces long and unusual segments, because they may be secrets. */
-export function clipPath(path: string): string {
+export function redactPath(path: string): string {
   const segments = path.split('/', 5);
   return segments.map((segment) => (/^[\w.-]{0,20}$/.test(segment) ? segment : '…')).join('/');
 }

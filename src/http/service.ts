@@ -15,7 +15,7 @@ import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
 import type { FailedRequest, ServiceOptions, ServiceStore } from './options.ts';
 import { Permits } from './permits.ts';
-import { clipPath, operationOf, resolveTarget } from './routes.ts';
+import { redactPath, operationOf, resolveTarget } from './routes.ts';
 import type { Operation, OperationId, ResolvedTarget } from './routes.ts';
 import { requestChannel, requestIdOf, RequestTrace } from './trace.ts';
 
@@ -56,7 +56,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
     const { route } = target;
     const operation = route && operationOf(route, request.method);
     const requestId = requestIdOf(request);
-    const unmatchedPath = route === undefined ? clipPath(target.path) : undefined;
+    const unmatchedPath = route === undefined ? redactPath(target.path) : undefined;
     const traced = { requestId, path: route?.path ?? '', unmatchedPath, operation: operation?.id };
     const trace = isTraced(requestChannel) ? new RequestTrace(request, traced, trustedProxies) : undefined;
     const call: Call = { request, requestId, target, operation, trace, caller: undefined, permitHolder: undefined };

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
-import { evictConnections } from '../../http/node/connections.ts';
+import { enableEviction } from '../../http/node/connections.ts';
 import { metricsType } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 import { collectServiceMetrics } from './service-metrics.ts';
@@ -33,6 +33,6 @@ export function createAdminServer(publicServer: Server, readiness: Readiness): S
       response.writeHead(status, { 'Content-Type': metricsType, Connection: 'close' }).end(text);
     });
   });
-  evictConnections(server);
+  enableEviction(server);
   return Object.assign(server, { maxConnections });
 }

@@ -22,7 +22,7 @@ const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
  * accepted, when a request header is complete, and when the operating system has accepted all data that was waiting to
  * be sent. The server emits `connectionEvicted` for each evicted connection.
  */
-export function evictConnections(server: Server): void {
+export function enableEviction(server: Server): void {
   const open = new Map<Socket, number>();
   connectionsOf.set(server, open);
 
@@ -54,7 +54,7 @@ export function evictConnections(server: Server): void {
   server.on('drop', makeRoom);
 }
 
-/** Returns a server's open connections; none unless {@link evictConnections} was called for it. */
+/** Returns a server's open connections; none unless {@link enableEviction} was called for it. */
 export function openConnections(server: Server): ReadonlyMap<Socket, unknown> {
   return connectionsOf.get(server) ?? new Map();
 }

@@ -8,7 +8,7 @@ import type { ErrorCode } from '../../core/model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../../application/options.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
-import { connectionLimit, currentResponse, endAndDrain, evictConnections, openConnections } from './connections.ts';
+import { connectionLimit, currentResponse, enableEviction, endAndDrain, openConnections } from './connections.ts';
 import { createRequestListener } from './listener.ts';
 import { maxFields } from './request.ts';
 
@@ -61,7 +61,7 @@ export function createPlantServer(store: ServiceStore, options: ServiceOptions):
 export function createServerFor(listener: (...call: Parameters<RequestListener>) => unknown): PlantServer {
   const server = createServer(serverOptions, listener);
   Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
-  evictConnections(server);
+  enableEviction(server);
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const response = currentResponse(socket);
     if (response !== undefined && (response.headersSent || response.req.complete)) {
