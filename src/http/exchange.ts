@@ -48,7 +48,7 @@ export interface SendOutcome {
   readonly error?: unknown;
 }
 
-/** An error that the service itself detects, such as a missing token, in contrast to an error of `authenticate`. */
+/** An error that a client may see before its caller is known. */
 export class HttpError extends PlantStoreError {}
 
 export function errorBody({ code, message }: PlantStoreError): string {

@@ -85,8 +85,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
       return finish(call, await operations[operation.id](call, call.caller?.user ?? ''));
     } catch (error) {
       const result = errorResult(call, error);
-      // Clients that repeat a refused request at once would keep the event loop busy. Without this delay, 5000 such
-      // clients make another user wait for 13 seconds.
+      // Without this delay, clients that repeat a refused request at once would keep the event loop busy.
       if (result.code === 'saturated') await sleep(retryAfterSeconds * 1000);
       return finish(call, result);
     }
@@ -112,7 +111,8 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
   };
 
   function errorResult(call: Call, error: unknown): Result {
-    // Without a caller, the error comes from `authenticate`. Clients need to know about it only if they can retry.
+    // Until the caller is known, any error other than an HttpError comes from `authenticate`. Clients need to know about
+    // it only if they can retry.
     const isPublic = (known: PlantStoreError): boolean =>
       call.caller !== undefined || known.code === 'storage_unavailable' || known instanceof HttpError;
     const known = isPlantStoreError(error) && isPublic(error) ? error : new HttpError('internal');
