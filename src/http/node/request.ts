@@ -89,7 +89,7 @@ export class NodeRequest implements ServiceRequest {
   async readBody(maxBytes: number): Promise<Buffer> {
     const message = this.#message;
     if (message.readableDidRead) {
-      throw new Error('The request body was read before the listener got it: mount it before any body parser.');
+      throw new Error('The request body was already read: mount the listener before any body parser.');
     }
     const announced = this.#headers['content-length'];
     const bytes = new BodyBytes(maxBytes, announced);
