@@ -13,7 +13,7 @@ import { parseCorsOrigin } from './cors.ts';
 export interface ServiceStore {
   /** Creates a plant, and resolves with the stored plant. */
   createPlant(user: string, newPlant: NewPlant): Promise<Plant>;
-  /** Resolves with a page of a user's plants. */
+  /** Resolves with a page of a user's plants as JSON. */
   listPageJson(user: string, options: ListOptions): Promise<JsonPage>;
   /** Deletes a plant, and resolves with whether the plant existed. */
   deletePlant(user: string, id: PlantId): Promise<boolean>;

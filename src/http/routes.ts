@@ -65,8 +65,8 @@ function findRoute(path: string, query: string): ResolvedTarget | undefined {
 }
 
 /**
- * Splits a request target, without the scheme and authority of an absolute form (RFC 9112 §3.2.2).
- * `new URL(target, base)` would interpret the `evil` in `//evil/plants` as a host.
+ * Splits a request target into path and query, and removes the scheme and authority of an absolute form (RFC 9112
+ * §3.2.2). `new URL(target, base)` would interpret the `evil` in `//evil/plants` as a host.
  */
 export function splitTarget(target: string): { path: string; query: string } {
   const origin = target.startsWith('/') ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);

@@ -36,7 +36,7 @@ function createResponse({ status, headers, body, onEnd }: ServiceResponse, reque
   return new Response(sent, init);
 }
 
-/** The requests whose lists are being sent. The signal of a garbage-collected request is never aborted. */
+/** Keeps requests from being garbage-collected while their lists are sent: their signals would never be aborted. */
 const sending = new Set<Request>();
 
 /** Each page is read only when the consumer requests it. */
@@ -66,9 +66,8 @@ function streamOf(pages: Pages, request: Request, onEnd: (outcome: SendOutcome) 
       } catch (error) {
         end({ isComplete: false, error });
       }
-      // If the list is complete, the stream is already closed, and this call does nothing. Otherwise, the client must
-      // not mistake the list for a complete one. After an abort, the stream fails only at the next pull, because some
-      // servers would log an earlier failure as a fault.
+      // This call does nothing after `close`. Otherwise, it tells the client that the list is incomplete. After an abort,
+      // the stream fails only at the next pull, because some servers would log an earlier failure as a fault.
       controller.error(new HttpError('internal', 'The list ended before it was complete.'));
     },
     cancel: onAbort,

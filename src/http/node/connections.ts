@@ -32,7 +32,7 @@ export function enableEviction(server: Server): void {
   };
   const makeRoom = (): void => {
     for (const [socket, progressAt] of open) {
-      // Also `false` if `maxConnections` is undefined, because the number of connections is then unlimited.
+      // Without `maxConnections`, nothing is crowded: a comparison with NaN is `false`.
       const isCrowded = open.size > server.maxConnections * usableShare;
       if (!isCrowded || performance.now() < progressAt + safeMs) return;
       open.delete(socket);

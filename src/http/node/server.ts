@@ -77,7 +77,7 @@ export function createServerFor(listener: (...call: Parameters<RequestListener>)
   return server;
 }
 
-/** Errors of node:http that do not mean that a request is malformed. */
+/** The errors of node:http that have a code of their own. All others are reported as `malformed_request`. */
 const clientErrors: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'header_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',

@@ -26,7 +26,7 @@ function withRow(
   };
 }
 
-/** Returns the target of the `rel="next"` link (RFC 8288) below the base URL, or `undefined` if there is none. */
+/** Returns the target of a `rel="next"` link (RFC 8288), relative to the base URL. */
 function nextTarget({ url: base }: Client, page: Exchange): string | undefined {
   const reference = /<([^>]*)>\s*;\s*rel="?next\b/i.exec(headerOf(page, 'link'))?.[1];
   if (reference === undefined) return undefined;
