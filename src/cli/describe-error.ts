@@ -1,12 +1,4 @@
 import { errorTable } from '../core/model/errors.ts';
-import { hasResultCode } from '../storage/sqlite/result-code.ts';
-
-/** Returns whether an operation failed for lack of space: in Node.js, in PostgreSQL (SQLSTATE 53100) or in SQLite. */
-export function isDiskFull(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === '53100' || hasResultCode(error, 'full') || isDiskFull(error.cause);
-}
 
 /**
  * Describes an error and its causes on one line. Omits the general message that clients receive when the storage fails,

@@ -4,7 +4,6 @@ import type { CommitMessage } from '../../core/commit-message.ts';
 import { errorTable } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/request-message.ts';
 import { openConnections } from '../../http/node/connections.ts';
-import { isDiskFull } from '../describe-error.ts';
 import { Counter, formatMetric, Histogram } from './metrics.ts';
 
 /**
@@ -13,7 +12,6 @@ import { Counter, formatMetric, Histogram } from './metrics.ts';
  */
 export function collectServiceMetrics(server: Server): (isUp: boolean) => string {
   const [requests, durations, commits] = [new Counter(), new Histogram(), new Histogram()];
-  let isFull = false;
 
   // To Prometheus, a counter whose first value is 1 has not increased, so alerts would miss the first failure.
   for (const operation of ['createPlant', 'getPlants', 'deletePlant']) {
@@ -29,16 +27,12 @@ export function collectServiceMetrics(server: Server): (isUp: boolean) => string
     durations.add(`operation="${operation}"`, durationMs / 1000);
   });
   subscribe('tracing:plant-store:commit:asyncEnd', (message) => {
-    const { durationMs, error } = message as CommitMessage;
-    commits.add('', durationMs / 1000);
-    // Another failure, such as a lock, does not show that the disk has space again.
-    isFull = isDiskFull(error) || (isFull && error !== undefined);
+    commits.add('', (message as CommitMessage).durationMs / 1000);
   });
 
   const value = (number: number | boolean): string[] => [` ${Number(number)}`];
   return (isUp) => {
     const [open, max] = [value(openConnections(server).size), value(server.maxConnections)];
-    const [up, full] = [value(isUp), value(isFull)];
     const seconds = 'Time from the request header to the end of the response.';
     return [
       formatMetric('counter', 'plant_store_http_requests_total', 'Requests.', requests.samples()),
@@ -46,8 +40,7 @@ export function collectServiceMetrics(server: Server): (isUp: boolean) => string
       formatMetric('gauge', 'plant_store_http_open_connections', 'Open connections of the public port.', open),
       formatMetric('gauge', 'plant_store_http_max_connections', 'Maximum number of open connections.', max),
       formatMetric('histogram', 'plant_store_commit_duration_seconds', 'Time of a commit.', commits.samples()),
-      formatMetric('gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', up),
-      formatMetric('gauge', 'plant_store_storage_full', 'Whether commits fail because the disk is full, 1 or 0.', full),
+      formatMetric('gauge', 'plant_store_storage_up', 'Whether the storage works, 1 or 0.', value(isUp)),
     ].join('');
   };
 }

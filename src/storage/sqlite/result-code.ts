@@ -4,7 +4,6 @@ const resultCode = {
   busy: 5,
   readOnly: 8,
   corrupt: 11,
-  full: 13,
   cannotOpen: 14,
   notADatabase: 26,
 };

@@ -8,7 +8,6 @@ import { describe, it } from 'node:test';
 import { Readiness } from '../../../../src/cli/admin/readiness.ts';
 import { collectServiceMetrics } from '../../../../src/cli/admin/service-metrics.ts';
 import { Log } from '../../../../src/cli/output/log.ts';
-import { asStorageError } from '../../../../src/core/model/errors.ts';
 import { revokeToken } from '../../../../src/tokens/issue.ts';
 import type { CommandContext } from '../../../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../../../support/eventually.ts';
@@ -65,7 +64,6 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       'plant_store_http_request_duration_seconds_count{operation="createPlant"} 2',
       'plant_store_commit_duration_seconds_bucket{le="+Inf"} 2',
       'plant_store_storage_up 1',
-      'plant_store_storage_full 0',
     ]) {
       assert.ok(text.includes(`\n${line}\n`), `${line} is not in ${text}`);
     }
@@ -162,15 +160,4 @@ it('metric plant_store_commit_duration_seconds › counts each commit in the buc
   for (const sample of [...buckets, 'sum{} 20.011', 'count{} 3']) {
     assert.ok(text.includes(`\nplant_store_commit_duration_seconds_${sample}\n`), text);
   }
-});
-
-it('metric plant_store_storage_full › is 1 from a commit on a full disk until a commit succeeds', () => {
-  const format = collectServiceMetrics(createServer());
-  const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
-  const states = [new Error('locked'), full, new Error('locked'), undefined].map((error) => {
-    const reported = error && asStorageError(error);
-    channel('tracing:plant-store:commit:asyncEnd').publish({ durationMs: 1, error: reported });
-    return /^plant_store_storage_full (\d)$/m.exec(format(true))?.[1];
-  });
-  assert.deepEqual(states, ['0', '1', '1', '0']);
 });
