@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../core/plant-store.ts';
@@ -119,7 +118,6 @@ export async function run(args: string[]): Promise<number> {
   if (firstToken === undefined) readTokenFile(tokens);
   await requireFree(config.address);
   if (config.admin !== undefined) await requireFree(config.admin);
-  if (firstToken === undefined) warnOfNewDatabase(config, log);
 
   const storage = await openStorage(location);
   if (firstToken !== undefined) await createFirstToken(tokens, firstToken);
@@ -157,13 +155,6 @@ export async function run(args: string[]): Promise<number> {
   log.info('stopped');
   log.flush();
   process.exit(0);
-}
-
-/** A tokens file without a database suggests that the path is wrong. Clients would see an empty store. */
-function warnOfNewDatabase({ storage, tokens }: Config, log: Log): void {
-  if (storage.kind !== 'sqlite' || existsSync(storage.file)) return;
-  const advice = 'Unless this is the first start, stop the server and check --storage.';
-  log.error(`${storage.file} does not exist, although ${tokens} does: a new database is created. ${advice}`);
 }
 
 /** Supervisors and scripts wait for the line with the URL. */
