@@ -1,24 +1,19 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { requireAccess } from '../files/access.ts';
-import { requireFolderOf } from '../files/folder.ts';
 import { issueToken } from '../tokens/issue.ts';
 import { shellQuoted } from './output/shell-quoted.ts';
 
-/**
- * Returns the path of the new file for the first token of a server. The token is not printed, because the output of a
- * server is often saved in a log.
- */
-export function planFirstToken(tokens: string): string {
-  requireFolderOf(tokens, 'tokens file');
-  requireAccess([dirname(tokens)], 'write');
-  const file = join(dirname(tokens), 'first-token.txt');
-  if (existsSync(file)) throw new Error(`The first token would be written to ${file}, which exists: move it away.`);
-  return file;
+function firstTokenFile(tokens: string): string {
+  return join(dirname(tokens), 'first-token.txt');
 }
 
-/** Creates a token for the user `me`, and writes it to a new file. */
-export async function createFirstToken(tokens: string, file: string): Promise<void> {
+/**
+ * Creates a token for the user `me`, and writes it to a new file. The token is not printed, because the output of a
+ * server is often saved in a log.
+ */
+export async function createFirstToken(tokens: string): Promise<void> {
+  const file = firstTokenFile(tokens);
+  if (existsSync(file)) throw new Error(`The first token would be written to ${file}, which exists: move it away.`);
   await issueToken(tokens, { user: 'me' }, (token) => {
     const descriptor = openSync(file, 'wx', 0o600);
     try {
@@ -32,10 +27,12 @@ export async function createFirstToken(tokens: string, file: string): Promise<vo
   });
 }
 
-/** Returns a message with a command that calls the server at `url`. */
-export function describeFirstToken(file: string, url: string): string {
+/** While the file with the first token exists, returns a message with a command that calls the server at `url`. */
+export function describeFirstToken(tokens: string, url: string): string | undefined {
+  const file = firstTokenFile(tokens);
+  if (!existsSync(file)) return undefined;
   return `
-Created a token for the user 'me' in ${file}, which only its owner can read.
+A token for the user 'me' is in ${file}.
 Move the token to a safe place, and remove that file. To list your plants, run:
 
   curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${shellQuoted(`${url}/plants`)}

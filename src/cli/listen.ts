@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 
 export interface Address {
@@ -7,12 +6,6 @@ export interface Address {
   readonly port: number;
   /** The names of the flags that set the address. */
   readonly flags: string;
-}
-
-export async function requireFree(address: Address): Promise<void> {
-  const probe = createServer((socket) => socket.destroy());
-  await listen(probe, address);
-  await new Promise((resolve) => probe.close(resolve));
 }
 
 export async function listen(server: Server, { host, port, flags }: Address): Promise<string> {

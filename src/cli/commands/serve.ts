@@ -7,16 +7,16 @@ import { createRequestListener } from '../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { checkBasePath } from '../../http/options.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
-import { hasTokenFile, readTokenFile } from '../../tokens/token-file.ts';
+import { hasTokenFile } from '../../tokens/token-file.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
 import { asUsageError, parseCommandLine, UsageError } from '../command.ts';
 import { createDocs } from '../docs.ts';
 import { parseInteger, parseWord, setting, settings } from '../environment.ts';
 import type { Setting, SettingName } from '../environment.ts';
-import { createFirstToken, describeFirstToken, planFirstToken } from '../first-token.ts';
+import { createFirstToken, describeFirstToken } from '../first-token.ts';
 import { interruptible } from '../interruption.ts';
-import { listen, reachableUrl, requireFree } from '../listen.ts';
+import { listen, reachableUrl } from '../listen.ts';
 import type { Address } from '../listen.ts';
 import { Log, logEvents, logFormats, logLevels } from '../output/log.ts';
 import { counted } from '../output/transfer-report.ts';
@@ -112,15 +112,9 @@ export async function run(args: string[]): Promise<number> {
   process.on('SIGUSR1', () => undefined);
   const log = new Log(config.log);
   runAsOwner(tokens, ...filesOf(location));
-  // Everything that is likely to fail is checked first, so that a failed start leaves no files behind.
   const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
-  const firstToken = hasTokenFile(tokens) ? undefined : planFirstToken(tokens);
-  if (firstToken === undefined) readTokenFile(tokens);
-  await requireFree(config.address);
-  if (config.admin !== undefined) await requireFree(config.admin);
-
   const storage = await openStorage(location);
-  if (firstToken !== undefined) await createFirstToken(tokens, firstToken);
+  if (!hasTokenFile(tokens)) await createFirstToken(tokens);
   const grants = new TokenGrants(tokens, log.error.bind(log));
   const store = new PlantStore({ storage });
   const listener = createRequestListener(store, {
@@ -139,7 +133,7 @@ export async function run(args: string[]): Promise<number> {
   const adminUrl = config.admin && (await listen(createAdminServer(server, readiness), config.admin));
   await interruptible(async (signal) => {
     const signaled = once(signal, 'abort');
-    announce(config, url, adminUrl, firstToken);
+    announce(config, url, adminUrl);
     log.info('listening', { version, url, adminUrl, storage: location.place });
     void readiness.storageProblem();
     await signaled;
@@ -158,13 +152,13 @@ export async function run(args: string[]): Promise<number> {
 }
 
 /** Supervisors and scripts wait for the line with the URL. */
-function announce({ storage, tokens, docs }: Config, url: string, adminUrl?: string, firstToken?: string): void {
+function announce({ storage, tokens, docs }: Config, url: string, adminUrl?: string): void {
   const lines = [
     `Plant Store listening on ${url}`,
     `Plants are stored in ${storage.place}, and tokens in ${tokens}.`,
     adminUrl && `Health and metrics: ${adminUrl}`,
     docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
-    firstToken && describeFirstToken(firstToken, reachableUrl(url)),
+    describeFirstToken(tokens, reachableUrl(url)),
   ];
   process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
 }

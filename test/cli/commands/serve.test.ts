@@ -51,23 +51,32 @@ it('plant-store serve › reads its settings from the environment, and hides its
   assert.deepEqual((await readdir(join(cwd, 'etc'))).sort(), ['first-token.txt', 'garden.db', 'people.json']);
 });
 
-it('plant-store serve › fails and creates no files if it cannot listen or cannot use the tokens files', async (t) => {
-  const [empty, cwd] = [await temporaryFolder(t), await temporaryFolder(t)];
-  const files = ['bad.json', 'first-token.txt'];
-  for (const name of files) await writeFile(join(cwd, name), '{"tokens":["pst_secret"]}');
+it('plant-store serve › ends and names the problem if it cannot listen or cannot use the tokens files', async (t) => {
+  const cwd = await temporaryFolder(t);
   const port = await occupyPort(t);
   for (const { flags, problem } of [
-    // An open admin port does not keep the process running.
-    { flags: `--port ${port} --admin-port 0`, problem: `in use 127.0.0.1:${port}. Change --port or --host.` },
-    { flags: `--port 0 --admin-port ${port}`, problem: `127.0.0.1:${port}. Change --admin-port or --admin-host.` },
+    { flags: `--port ${port}`, problem: `in use 127.0.0.1:${port}. Change --port or --host.` },
     { flags: '--port 0 --host nowhere.invalid', problem: 'nowhere.invalid' },
     { flags: '--tokens none/tokens.json', problem: 'There is no folder' },
   ]) {
-    await assertFails(`serve ${flags}`, { cwd: empty }, problem);
+    await assertFails(`serve ${flags}`, { cwd }, problem);
   }
+  // The open public port does not keep the process running.
+  const { code, stderr } = await runCommand(['serve', '--port', '0', '--admin-port', `${port}`], { cwd });
+  assert.equal(code, 1);
+  assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}\\. Change --admin-port or --admin-host\\.\n$`));
+  const server = await startServer(t, [], { cwd });
+  await eventually(() => {
+    assert.match(server.stdout(), /curl/, 'for the token that a failed start created');
+  });
+  await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
   await assertFails('serve --tokens bad.json', { cwd }, /bad\.json cannot be used: (?!.*pst_)/);
-  await assertFails('serve', { cwd }, join(cwd, 'first-token.txt'));
-  assert.deepEqual([await readdir(empty), await readdir(cwd)], [[], files]);
+  await rm(join(cwd, 'tokens.json'));
+  await assertFails('serve', { cwd }, `${join(cwd, 'first-token.txt')}, which exists`);
+  assert.deepEqual(
+    (await readdir(cwd)).filter((name) => name.endsWith('.json')),
+    ['bad.json'],
+  );
 });
 
 it('plant-store serve › names the file, the user and the remedy if it may not write a file or folder', async (t) => {
