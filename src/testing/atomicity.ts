@@ -4,15 +4,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { OwnedPlant, PlantPage } from '../core/storage-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';
 import type { Tests } from './place.ts';
-import { create, createEach, firstPage, plantOf, range, removeEach, shuffled } from './plants.ts';
+import { create, createEach, firstPage, integersBelow, plantOf, removeEach, shuffled } from './plants.ts';
 import { expectRejection, expectStored } from './stored.ts';
 
 const allOrNothing = 'A commit must be all or nothing, also for lists while it is in progress, and after a crash.';
 const noticed = 'dataVersion() must change after a list that did not return the plants of a commit in progress.';
 
 /** Two sets of plants of the user ada. A commit of a thousand writes replaces one set with the other. */
-const former = range(500).map((n) => plantOf('ada', n));
-const latter = range(500).map((n) => plantOf('ada', 500 + n));
+const former = integersBelow(500).map((n) => plantOf('ada', n));
+const latter = integersBelow(500).map((n) => plantOf('ada', 500 + n));
 const replacing = shuffled([...removeEach(former), ...createEach(latter)]);
 const restoring = shuffled([...removeEach(latter), ...createEach(former)]);
 

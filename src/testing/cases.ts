@@ -4,12 +4,12 @@ import { maxInt64, minInt64 } from '../core/model/int64.ts';
 import type { OwnedPlant } from '../core/storage-adapter.ts';
 import { expectEqual } from './expect.ts';
 import type { Place, Tests } from './place.ts';
-import { create, createEach, firstPage, plantOf, range, removeEach, shuffled } from './plants.ts';
+import { create, createEach, firstPage, integersBelow, plantOf, removeEach, shuffled } from './plants.ts';
 import { ReferenceStore } from './reference-store.ts';
 import { expectStored, scanAll } from './stored.ts';
 
 /** ASCII without U+0000, the C1 controls, the line and paragraph separators, and a few special characters. */
-const characters = [...range(160).slice(1), 0x2028, 0x2029, 0xfeff, 0xfffd, 0xffff, 0x1f33f].map((code) =>
+const characters = [...integersBelow(160).slice(1), 0x2028, 0x2029, 0xfeff, 0xfffd, 0xffff, 0x1f33f].map((code) =>
   String.fromCodePoint(code),
 );
 const words = ['__proto__', 'constructor', "'; DROP TABLE plants; --", 'null', '1e3', '\\u0041', '\t\r\n', 'a\\b"c\nd'];
@@ -20,7 +20,7 @@ const longUsers = ['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${
 const ids = [minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n, 2n ** 53n, 2n ** 53n + 1n];
 
 const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
-  'a batch may contain a thousand writes': () => range(1000).map((n) => plantOf(`user ${n % 7}`, n)),
+  'a batch may contain a thousand writes': () => integersBelow(1000).map((n) => plantOf(`user ${n % 7}`, n)),
   'ids are exact int64 and sorted as numbers': () =>
     ['ada', 'bob'].flatMap((user) => [...ids, maxInt64 - 1n, maxInt64].map((id) => plantOf(user, id))),
   'users of up to 255 bytes of UTF-8 are distinguished by every byte': () => [
@@ -34,7 +34,7 @@ const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
       plantOf('bob', n, text.repeat(n < 20 ? 5000 : 2)),
     ]),
   'plants with names of more than 256 KiB are listed, also after short ones': () =>
-    range(6).flatMap((n) => [
+    integersBelow(6).flatMap((n) => [
       plantOf('ada', n, 'é'.repeat(n * 40_000)),
       plantOf('ada', n + 100, 'x'.repeat(n === 3 ? 1000 : 5), n === 5 ? 'y'.repeat(5000) : undefined),
       plantOf('bob', n, '"'.repeat(n * 10_000), 'x'),
@@ -59,9 +59,9 @@ export const caseTests: Tests = {
 
   'scan returns each plant of 1501 users once, while others are created and deleted': async (place) => {
     const storage = await place.open();
-    const users = range(1500).map((n) => plantOf(`user ${n}`, 1, 'kept'));
-    const kept = [...users, ...range(1000).map((n) => plantOf('ada', 2 * n, 'kept'))];
-    const all = shuffled([...kept, ...range(1000).map((n) => plantOf('ada', 2 * n + 1))]);
+    const users = integersBelow(1500).map((n) => plantOf(`user ${n}`, 1, 'kept'));
+    const kept = [...users, ...integersBelow(1000).map((n) => plantOf('ada', 2 * n, 'kept'))];
+    const all = shuffled([...kept, ...integersBelow(1000).map((n) => plantOf('ada', 2 * n + 1))]);
     for (let at = 0; at < all.length; at += 1000) await storage.commit(createEach(all.slice(at, at + 1000)));
     const found: OwnedPlant[] = [];
     for await (const page of storage.scan()) {

@@ -23,8 +23,8 @@ export function removeEach(plants: readonly OwnedPlant[]): Write[] {
 /** Selects the first page of a list, which is as long as possible. */
 export const firstPage: ListRange = { after: undefined, limit: 1000 };
 
-export function range(length: number): number[] {
-  return Array.from({ length }, (_, n) => n);
+export function integersBelow(end: number): number[] {
+  return Array.from({ length: end }, (_, n) => n);
 }
 
 /** Returns the items in another order, which is the same in every run. */

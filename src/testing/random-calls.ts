@@ -4,7 +4,7 @@ import type { Write } from '../core/storage-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';
 import { commitText, expectEqual } from './expect.ts';
 import type { Place, Tests } from './place.ts';
-import { create, range, remove } from './plants.ts';
+import { create, integersBelow, remove } from './plants.ts';
 import { ReferenceStore } from './reference-store.ts';
 import { expectList, expectRejection, expectStored } from './stored.ts';
 
@@ -23,7 +23,7 @@ async function commitRandomly(place: Place, count: number): Promise<void> {
   const random = (end: number): number => (seed = (seed * 48_271) % 2_147_483_647) % end;
   const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
   const randomBatch = (): Write[] => {
-    const writes = range(random(8)).map(() =>
+    const writes = integersBelow(random(8)).map(() =>
       random(5) < 3 ? create(pick(ids), pick(users), `${name} ${random(100)}`) : remove(pick(ids), pick(users)),
     );
     return [...new Map(writes.map((write) => [`${write.user} ${idOf(write)}`, write])).values()];

@@ -1,7 +1,7 @@
 import type { Write } from '../core/storage-adapter.ts';
 import { expectEqual } from './expect.ts';
 import type { Tests } from './place.ts';
-import { create, createEach, plantOf, range, remove, removeEach } from './plants.ts';
+import { create, createEach, integersBelow, plantOf, remove, removeEach } from './plants.ts';
 import { expectStored } from './stored.ts';
 
 export const sharingTests: Tests = {
@@ -15,10 +15,10 @@ export const sharingTests: Tests = {
     const commitBoth = async (one: Write, two: Write): Promise<number> =>
       (await Promise.all([first.commit([one]), second.commit([two])])).flat().filter(Boolean).length;
 
-    const same = range(50).map((n) => plantOf('ada', n));
+    const same = integersBelow(50).map((n) => plantOf('ada', n));
     for (const write of createEach(same)) expectEqual(await commitBoth(write, write), shared ? 1 : 2, concurrent);
-    for (const n of range(20)) await commitBoth(create(n, 'bob'), create(n + 20, 'bob'));
-    const others = range(shared ? 40 : 20).map((n) => plantOf('bob', n, ''));
+    for (const n of integersBelow(20)) await commitBoth(create(n, 'bob'), create(n + 20, 'bob'));
+    const others = integersBelow(shared ? 40 : 20).map((n) => plantOf('bob', n, ''));
     await expectStored(first, [...same, ...others], `${rule} Concurrent commits must all take effect.`);
     if (shared) for (const write of removeEach(same)) expectEqual(await commitBoth(write, write), 1, concurrent);
 
