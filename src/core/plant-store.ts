@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../application/options.ts';
 import { maxLimit, notInt64, parseNewPlant, toInt64 } from './model/plant.ts';
@@ -184,7 +184,7 @@ export class PlantStore {
       after = plants.at(-1)?.id;
       left -= plants.length;
       // An adapter can read synchronously, so other work must be able to run between two pages.
-      await nextTurn();
+      await nextIteration();
     }
   }
 

@@ -10,7 +10,7 @@ import type { RequestContext } from './trace.ts';
 const maxBatchWrites = 1000;
 
 /** A batch waits at most this many iterations for more writes. With 64 clients, about 60 writes then share an fsync. */
-const maxWaitTurns = 5;
+const maxWaitIterations = 5;
 
 const maxReturnWaitMs = 10;
 
@@ -79,7 +79,7 @@ export class WriteQueue {
 
   /** Waits until no new write arrives in an event loop iteration, or until a batch is full. */
   async #waitUntilQuiet(): Promise<void> {
-    for (let turns = 0; turns < maxWaitTurns; turns++) {
+    for (let iterations = 0; iterations < maxWaitIterations; iterations++) {
       const before = this.#waiting.length;
       await this.#wait(Infinity, setImmediate);
       if (this.#waiting.length === before) return;

@@ -41,7 +41,7 @@ async function expectOneStateDuring(
   const lists = storages.map((storage) => storage.list('ada', firstPage));
   const settled = Promise.allSettled([commit()]).finally(() => (isRunning = false));
   for (const page of await Promise.all(lists)) expectOneState(page, states);
-  for (let turn = 0; isRunning; turn++) {
+  for (let count = 0; isRunning; count++) {
     for (const storage of storages) {
       const version = other?.version();
       const state = expectOneState(await storage.list('ada', firstPage), states);
@@ -50,7 +50,7 @@ async function expectOneStateDuring(
       if (states.length === 1) await expectStored(storage, states[0] ?? [], allOrNothing);
     }
     // The first lists run without pauses. Later pauses give a slow commit more time.
-    if (turn > 50) await sleep(5);
+    if (count > 50) await sleep(5);
   }
   const [result] = await settled;
   if (result.status === 'rejected') throw result.reason;
@@ -91,10 +91,10 @@ export const atomicityTests: Tests = {
       return;
     }
     let storage = await place.open();
-    for (const turns of [0, 1, 2, 4, 8, 16]) {
+    for (const iterations of [0, 1, 2, 4, 8, 16]) {
       await storage.commit(restoring);
       const committing = Promise.allSettled([storage.commit(replacing)]);
-      for (let turn = 0; turn < turns; turn++) await setImmediate();
+      for (let n = 0; n < iterations; n++) await setImmediate();
       const reopened = await place.open('reopen');
       expectOneState(await reopened.list('ada', firstPage), [former, latter]);
       await committing;

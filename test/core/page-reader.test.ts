@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import fc from 'fast-check';
 import { PlantStore } from '../../src/index.ts';
 import type { JsonPage } from '../../src/index.ts';
@@ -37,7 +37,7 @@ it('concurrent lists return the requested pages, cached or not', async () => {
     const pages: Promise<JsonPage>[] = [];
     for (const { user, after, limit, pause } of all) {
       pages.push(store.listPageJson(user, { after, limit }));
-      if (pause) await nextTurn();
+      if (pause) await nextIteration();
     }
     const expected = all.map(async ({ user, ...range }) => toJsonPage(await storage.list(user, range)));
     assert.deepEqual(await Promise.all(pages), await Promise.all(expected));
@@ -52,7 +52,7 @@ it('a list is read at once if the client is alone', async () => {
     // The first request is not known to be alone.
     if (n > 1) assert.equal(reads.length, n);
     await listed;
-    await nextTurn();
+    await nextIteration();
   }
 });
 
@@ -71,7 +71,7 @@ it('lists of one user do not delay the list of another user by more than a turn'
     settled.push(user);
   };
   const flood = Array.from({ length: 200 }, (_, after) => list('ada', after, 1000));
-  await nextTurn();
+  await nextIteration();
   await list('bob', 0, 20);
   assert.ok(settled.indexOf('bob') <= 3, `after ${settled.indexOf('bob')} lists of the other user`);
   await Promise.all(flood);
@@ -83,7 +83,7 @@ it('lists of one user do not occupy a slow storage', async () => {
   storage.afterList = held.hook;
   const flood = Array.from({ length: 200 }, (_, after) => store.listPageJson('ada', { after, limit: 1000 }));
   const other = store.listPageJson('bob', { limit: 20 });
-  for (let n = 0; n < 10; n++) await nextTurn();
+  for (let n = 0; n < 10; n++) await nextIteration();
   assert.deepEqual(reads, ['ada 1000', 'bob 20']);
   held.release();
   await Promise.all([...flood, other]);
@@ -92,7 +92,7 @@ it('lists of one user do not occupy a slow storage', async () => {
 it('lists of many users let the event loop continue', async () => {
   const { reads, store } = await open(uncached);
   const lists = Array.from({ length: 10 }, (_, n) => store.listPageJson(`user ${n}`, { limit: 1000 }));
-  await nextTurn();
+  await nextIteration();
   assert.ok(reads.length < 10, `${reads.length} lists in one turn`);
   await Promise.all(lists);
 });
@@ -115,10 +115,10 @@ it('a list includes every write that was acknowledged before the request', async
   const held = new Hold();
   storage.afterList = held.hook;
   const earlier = count('eve');
-  await nextTurn();
+  await nextIteration();
   await store.createPlant('eve', { id: 7, name: 'new' });
   const later = [count('eve'), count('eve')];
-  await nextTurn();
+  await nextIteration();
   held.release();
   assert.deepEqual(await Promise.all([earlier, ...later]), [3, 4, 4]);
 });
@@ -155,12 +155,12 @@ for (const committer of ['the store', 'another process']) {
     const held = new Hold();
     storage.afterList = held.hook;
     const first = count('eve');
-    await nextTurn();
+    await nextIteration();
     if (committer === 'the store') await store.createPlant('eve', { id: 7, name: '' });
     else storage.version += (await storage.commit([create(7, 'eve')])).length;
     // This list makes the store notice the commit of the other process during the read.
     const other = count('bob');
-    await nextTurn();
+    await nextIteration();
     held.release();
     await Promise.all([first, other]);
     assert.equal(await count('eve'), 4);
