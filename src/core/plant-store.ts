@@ -2,7 +2,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../application/options.ts';
-import { maxLimit, notInt64, parseNewPlant, toInt64 } from './model/plant.ts';
+import { maxLimit, parseInt64, parseNewPlant } from './model/plant.ts';
 import type { NewPlant, Plant, PlantId } from './model/plant.ts';
 import { isUser } from './model/user.ts';
 import { PageCache } from './page-cache.ts';
@@ -140,9 +140,7 @@ export class PlantStore {
    */
   async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
     checkUser(user);
-    const int64 = toInt64(id);
-    if (int64 === undefined) throw new PlantStoreError('invalid_id', notInt64('id', id));
-    return this.#writes.add({ kind: 'delete', user, id: int64 });
+    return this.#writes.add({ kind: 'delete', user, id: parseInt64('invalid_id', 'id', id) });
   }
 
   /**
@@ -169,9 +167,10 @@ export class PlantStore {
   #parseList(user: string, options: ListOptions): ListRange {
     checkUser(user);
     checkOptionNames('a list request', options, ['after', 'limit']);
-    const range = { after: parseAfter(options.after), limit: parseLimit(options.limit) };
+    const after = options.after === undefined ? undefined : parseInt64('invalid_after', 'after', options.after);
+    const limit = parseLimit(options.limit);
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
-    return range;
+    return { after, limit };
   }
 
   async *#iteratePages(user: string, options: ListOptions): AsyncGenerator<Plant[], void, undefined> {
@@ -211,11 +210,4 @@ function parseLimit(limit: number | undefined): number {
   if (limit === undefined) return Infinity;
   if (Number.isInteger(limit) && limit >= 0 && limit <= maxLimit) return limit;
   throw new PlantStoreError('invalid_limit', `limit must be an integer from 0 to ${maxLimit}.`);
-}
-
-function parseAfter(after: PlantId | number | undefined): PlantId | undefined {
-  if (after === undefined) return undefined;
-  const id = toInt64(after);
-  if (id === undefined) throw new PlantStoreError('invalid_after', notInt64('after', after));
-  return id;
 }

@@ -1,4 +1,5 @@
 import { PlantStoreError } from './errors.ts';
+import type { ErrorCode } from './errors.ts';
 import { isInt64 } from './int64.ts';
 import { isStorableString } from './user.ts';
 
@@ -44,21 +45,18 @@ export function parseNewPlant(input: unknown): Plant {
     throw invalid('A NewPlant is an object with id, name and, optionally, tag.');
   }
   const { id, name, tag } = input as Record<string, unknown>;
-  const plant: Plant = { id: parseId(id), name: parseString('name', name) };
+  if (id === undefined) throw invalid('id is required.');
+  const plant: Plant = { id: parseInt64('invalid_plant', 'id', id), name: parseString('name', name) };
   if (tag !== undefined) plant.tag = parseString('tag', tag);
   return plant;
 }
 
-function parseId(input: unknown): PlantId {
-  if (input === undefined) throw invalid('id is required.');
-  const id = toInt64(input);
-  if (id === undefined) throw invalid(notInt64('id', input));
-  return id;
-}
-
-export function notInt64(name: string, input: unknown): string {
+/** Accepts an int64 or a safe integer. Otherwise, throws an error with this code. */
+export function parseInt64(code: ErrorCode, name: string, input: unknown): bigint {
+  if (typeof input === 'number' && Number.isSafeInteger(input)) return BigInt(input);
+  if (typeof input === 'bigint' && isInt64(input)) return input;
   const advice = Number.isInteger(input) ? ' Beyond 2^53-1, JavaScript needs a bigint.' : '';
-  return `${name} must be an integer from -2^63 to 2^63-1.${advice}`;
+  throw new PlantStoreError(code, `${name} must be an integer from -2^63 to 2^63-1.${advice}`);
 }
 
 function parseString(field: string, input: unknown): string {
@@ -70,9 +68,4 @@ function parseString(field: string, input: unknown): string {
 
 function invalid(message: string): PlantStoreError {
   return new PlantStoreError('invalid_plant', message);
-}
-
-export function toInt64(input: unknown): bigint | undefined {
-  if (typeof input === 'number' && Number.isSafeInteger(input)) return BigInt(input);
-  return typeof input === 'bigint' && isInt64(input) ? input : undefined;
 }
