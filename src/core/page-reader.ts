@@ -62,7 +62,7 @@ export class PageReader {
   }
 
   #takeTurn(): void {
-    this.#answerFromCache();
+    this.#resolveOrEnqueue();
     let plants = 0;
     for (const [user, entries] of this.#waiting) {
       if (this.#reading.has(user)) continue;
@@ -74,7 +74,8 @@ export class PageReader {
     }
   }
 
-  #answerFromCache(): void {
+  /** Resolves the requests that have arrived with cached pages, or adds them to the waiting ones. */
+  #resolveOrEnqueue(): void {
     const arrived = this.#arrived;
     if (arrived.length === 0) return;
     this.#arrived = [];
