@@ -91,7 +91,7 @@ export function passagesOf(results: Results): Record<string, string> {
   return {
     run: describeRun(results),
     chart:
-      `The chart shows a run on ${date} at commit ${commit}: ${machine}, 64 connections.\n\n` +
+      `Measured on ${date} at commit ${commit}: ${machine}, 64 connections.\n\n` +
       tableOf(
         'Plant Store with SQLite',
         { 'CPU time vs. bare node:http': cpuVsBare, 'requests/s vs. Fastify with better-sqlite3': rateVsFastify },
