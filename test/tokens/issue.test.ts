@@ -4,7 +4,6 @@ import { chmod, chown, lstat, readdir, readFile, stat, symlink, writeFile } from
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
 import { readTokenFile } from '../../src/tokens/token-file.ts';
 import { mintToken } from '../../src/tokens/token.ts';
@@ -15,16 +14,13 @@ async function newPath(t: HasAfter): Promise<string> {
   return join(await temporaryFolder(t), 'tokens.json');
 }
 
-it('mintToken › returns a prefix, 30 random base62 digits, and their CRC-32 as 6 base62 digits', () => {
-  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+it('mintToken › returns a prefix and 36 random base62 digits', () => {
   const tokens = Array.from({ length: 1000 }, mintToken);
-  for (const token of tokens) {
-    assert.match(token, /^pst_[0-9A-Za-z]{36}$/);
-    const checksum = Array.from(token.slice(-6)).reduce((value, digit) => value * 62 + alphabet.indexOf(digit), 0);
-    assert.equal(checksum, crc32(token.slice(4, 34)), token);
+  for (const token of tokens) assert.match(token, /^pst_[0-9A-Za-z]{36}$/);
+  for (let position = 4; position < 40; position++) {
+    assert.ok(new Set(tokens.map((token) => token[position])).size > 50, `position ${position}`);
   }
-  assert.equal(new Set(tokens).size, tokens.length);
-  assert.equal(new Set(tokens.map((token) => token.slice(4, 34)).join('')).size, 62);
+  assert.equal(new Set(tokens.map((token) => token.slice(4)).join('')).size, 62);
 });
 
 it('issueToken › stores the SHA-256, scopes and expiry in a file that only its owner can access', async (t) => {
@@ -39,7 +35,7 @@ it('issueToken › stores the SHA-256, scopes and expiry in a file that only its
   assert.deepEqual(Object.keys(plain.record), ['id', 'user', 'sha256', 'createdAt']);
   assert.match(id, /^tk_[0-9A-Za-z]{10}$/);
   assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
-  assert.ok(!(await readFile(path, 'utf8')).includes(plain.token.slice(4, 34)));
+  assert.ok(!(await readFile(path, 'utf8')).includes(plain.token.slice(4)));
   assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
 });
