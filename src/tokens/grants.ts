@@ -21,8 +21,6 @@ export class TokenGrants {
   readonly #onWarning: (message: string) => void;
   /** The grants in the file, keyed by the SHA-256 of the token. */
   #grants: ReadonlyMap<string, Grant> = new Map();
-  /** The grants of tokens that were found, keyed by the token itself, so that further requests need no hash. */
-  readonly #verified = new Map<string, Grant>();
   #signature = '';
   #checkedAtMs = -Infinity;
   #isUnreadable = false;
@@ -37,7 +35,7 @@ export class TokenGrants {
 
   /**
    * Returns `null` if the token is unknown or expired. Throws `storage_unavailable` while a changed file cannot be
-   * used, because the change might revoke the token.
+   * read, has another hard link or is mounted without its folder, because the change might revoke the token.
    */
   find(token: string): Caller | null {
     const nowMs = performance.now();
@@ -46,14 +44,8 @@ export class TokenGrants {
       this.#check();
     }
     if (this.#isUnreadable) throw new PlantStoreError('storage_unavailable');
-    const grant = this.#verified.get(token) ?? this.#verify(token);
-    return grant !== undefined && grant.expiresAtMs > Date.now() ? grant.caller : null;
-  }
-
-  #verify(token: string): Grant | undefined {
     const grant = this.#grants.get(tokenDigest(token));
-    if (grant !== undefined) this.#verified.set(token, grant);
-    return grant;
+    return grant !== undefined && grant.expiresAtMs > Date.now() ? grant.caller : null;
   }
 
   #check(): void {
@@ -79,7 +71,6 @@ export class TokenGrants {
 
   #use(signature: string, records: readonly TokenRecord[], isReadableByOthers: boolean): void {
     this.#grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
-    this.#verified.clear();
     this.#signature = signature;
     if (!isReadableByOthers) return;
     const remedy = 'change its permissions (chmod 600)';
