@@ -29,7 +29,7 @@ export interface PlantRow {
 
 /** An SQL condition that fails on a standby, because a standby can lack writes that the primary has acknowledged. */
 const requirePrimary = `(CASE WHEN pg_catalog.pg_is_in_recovery()
-  THEN 'The database is a standby, whose plants can be outdated.' ELSE 'true' END)::boolean`;
+  THEN 'The database is a standby, so its plants can be outdated. Connect to the primary.' ELSE 'true' END)::boolean`;
 
 // Always true. It lowers the number of requests that a generic plan expects from 10 to 1. Otherwise, the generic plan
 // would seem too costly for fewer requests, and PostgreSQL would plan each such execution again.

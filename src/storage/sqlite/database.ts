@@ -101,7 +101,9 @@ function openChecked(
     return database;
   } catch (error) {
     database.close();
-    if (hasResultCode(error, 'notADatabase')) throw unsupported(path, 'is not an SQLite database', error);
+    if (hasResultCode(error, 'notADatabase')) {
+      throw unsupported(path, 'is not an SQLite database: check the path', error);
+    }
     throw hasResultCode(error, 'corrupt') || hasResultCode(error, 'error') ? damaged(path, error) : error;
   }
 }

@@ -11,7 +11,7 @@ export function createPrivateFile(path: string): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    if (!statSync(path).isFile()) throw unsupported(path, 'is not a file');
+    if (!statSync(path).isFile()) throw unsupported(path, 'is not a file: choose another path');
   }
 }
 
@@ -39,7 +39,7 @@ export function refuseOrphanedWal(path: string): void {
   // The WAL is checked first, because a process that creates the file writes to the file before it writes to the WAL.
   if (!hasWal(path) || sizeOf(path) > 0) return;
   const advice = `Move ${path} back. To start without these writes, move the write-ahead log away`;
-  throw unsupported(walFilesOf(path)[0], `contains writes, but ${path} is missing. ${advice}`);
+  throw unsupported(walFilesOf(path)[0], `contains writes, but ${path} is missing or empty. ${advice}`);
 }
 
 /**
