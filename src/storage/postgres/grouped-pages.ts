@@ -4,7 +4,7 @@ import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.t
 import type { PageRequest } from '../../core/page.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
 import { parsePageText } from './page-text.ts';
-import { readRows } from './rows.ts';
+import { readPlants } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
 import type { PageRow } from './statements.ts';
 
@@ -94,7 +94,7 @@ export class GroupedPages {
 
   /** Reads a page whose text is incomplete or ambiguous. */
   async #readPage({ user, after, limit }: PageRequest): Promise<PlantPage> {
-    const owned = await readRows(this.#run, 'list', [user, String(firstId(after)), limit]);
+    const owned = await readPlants(this.#run, 'list', [user, String(firstId(after)), limit]);
     const plants = owned.map(({ plant }) => plant);
     return cutPage(plants, limit);
   }

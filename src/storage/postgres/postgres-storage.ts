@@ -4,8 +4,7 @@ import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '..
 import { scanPages } from '../../core/scan-pages.ts';
 import { GroupedPages } from './grouped-pages.ts';
 import type { PostgresPool } from './pool.ts';
-import { readRows } from './rows.ts';
-import { statementRunner } from './run-statement.ts';
+import { readPlants, statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
 import { PlantTable, quotedTable } from './table.ts';
 import { applyWrites } from './writes.ts';
@@ -67,7 +66,7 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   scan(): AsyncIterable<OwnedPlant[]> {
-    return scanPages((user, after) => this.#run(() => readRows(this.#runStatement, 'scan', [user, String(after)])));
+    return scanPages((user, after) => this.#run(() => readPlants(this.#runStatement, 'scan', [user, String(after)])));
   }
 
   close(): Promise<void> {

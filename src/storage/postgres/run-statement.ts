@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import { statementsFor } from './statements.ts';
-import type { StatementName } from './statements.ts';
+import type { PlantRow, StatementName } from './statements.ts';
 import type { PlantTable } from './table.ts';
 
 export type RunStatement = (statement: StatementName, values: unknown[]) => ReturnType<PostgresPool['query']>;
@@ -46,4 +47,17 @@ export function statementRunner(pool: PostgresPool, quotedTable: string, table: 
       await sleep(Math.random() * firstBackOffMs * 2 ** retries++);
     }
   };
+}
+
+/** Runs a statement that returns a row for each plant. */
+export async function readPlants(
+  run: RunStatement,
+  statement: 'list' | 'scan',
+  values: unknown[],
+): Promise<OwnedPlant[]> {
+  const { rows } = await run(statement, values);
+  return (rows as PlantRow[]).map(({ user, id, name, tag }) => ({
+    user,
+    plant: tag === null ? { id: BigInt(id), name } : { id: BigInt(id), name, tag },
+  }));
 }
