@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
-import { definition, readTable } from './read-table.ts';
 
 // PostgreSQL truncates longer identifiers without an error.
 const maxIdentifierBytes = 63;
@@ -20,6 +19,57 @@ function quoted(option: string, name: unknown): string {
   }
   return `"${name.replaceAll('"', '""')}"`;
 }
+
+/** With the collation "C", an upgrade of the operating system does not change the order of the primary key. */
+const definition =
+  '"user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
+
+interface TableRow {
+  readonly encoding: string;
+  readonly synchronousCommit: string;
+  /** The table in the form of {@link definition}; `null` if it does not exist. */
+  readonly found: string | null;
+  /** The owner, unless it is a superuser or a role that the current role is a member of. */
+  readonly stranger: string | null;
+  readonly isLarge: string | null;
+}
+
+/** If a table is at least this large (about 2,500 plants), PostgreSQL always plans to use the index. */
+const largeTableBytes = 262_144;
+
+const columns = `SELECT pg_catalog.concat_ws(' ', pg_catalog.quote_ident(attname),
+    pg_catalog.format_type(atttypid, atttypmod), 'COLLATE ' || pg_catalog.quote_ident(nullif(collname, 'default')),
+    CASE WHEN attnotnull THEN 'NOT NULL' END, CASE WHEN attgenerated <> '' OR attidentity <> '' THEN 'GENERATED' END)
+  FROM pg_catalog.pg_attribute LEFT JOIN pg_catalog.pg_collation ON pg_collation.oid = attcollation
+  WHERE attrelid = found.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
+
+/**
+ * Everything else that can reject or change a write of one user, and thereby fail the other writes of the batch. For
+ * example, a foreign key of another table can prevent deletes, and an index can reject long names. Since PostgreSQL 18,
+ * NOT NULL is also a constraint. `REINDEX CONCURRENTLY` temporarily adds an index with the key `1 2`.
+ */
+const others = `SELECT pg_catalog.pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
+    WHERE found.oid IN (conrelid, confrelid) AND contype <> 'n'
+  UNION ALL SELECT pg_catalog.pg_get_indexdef(indexrelid) FROM pg_catalog.pg_index
+    WHERE indrelid = found.oid AND (indkey::pg_catalog.text <> '1 2' OR indpred IS NOT NULL)
+  UNION ALL SELECT pg_catalog.pg_get_triggerdef(oid) FROM pg_catalog.pg_trigger
+    WHERE tgrelid = found.oid AND NOT tgisinternal
+  UNION ALL SELECT 'RULE ' || pg_catalog.quote_ident(rulename) FROM pg_catalog.pg_rewrite WHERE ev_class = found.oid
+  UNION ALL SELECT 'INHERITS' FROM pg_catalog.pg_inherits WHERE found.oid IN (inhparent, inhrelid)
+  UNION ALL SELECT 'ROW LEVEL SECURITY' WHERE relrowsecurity
+  UNION ALL SELECT 'not a permanent table' WHERE relkind <> 'r' OR relpersistence <> 'p'`;
+
+/** The names of functions are qualified, as in the statements for plants. */
+const selectTable = `SELECT pg_catalog.current_setting('server_encoding') AS encoding,
+  pg_catalog.current_setting('synchronous_commit') AS "synchronousCommit", plants.*
+  FROM (SELECT) AS one LEFT JOIN (
+    SELECT (SELECT pg_catalog.string_agg(part, ', ') FROM ((${columns}) UNION ALL ${others}) AS parts (part)) AS found,
+      CASE WHEN NOT (rolsuper OR pg_catalog.pg_has_role(relowner, 'MEMBER'))
+        THEN rolname::pg_catalog.text END AS stranger,
+      (pg_catalog.pg_relation_size(found.oid) >= ${largeTableBytes})::pg_catalog.text AS "isLarge"
+    FROM pg_catalog.pg_class AS found JOIN pg_catalog.pg_roles ON pg_roles.oid = relowner
+    WHERE found.oid = pg_catalog.to_regclass($1)::pg_catalog.oid
+  ) AS plants ON true`;
 
 const recheckMs = 1000;
 
@@ -76,7 +126,8 @@ export class PlantTable {
   /** Returns whether the table exists. Rejects with `storage_unsupported` if it cannot be used. */
   async #check(): Promise<boolean> {
     const name = this.#name;
-    const { encoding, synchronousCommit, found, stranger, isLarge } = await readTable(this.#pool, name);
+    const { rows } = await this.#pool.query({ text: selectTable, values: [name] });
+    const { encoding, synchronousCommit, found, stranger, isLarge } = rows[0] as TableRow;
     if (encoding !== 'UTF8') throw unsupported(`The server_encoding is ${encoding}, not UTF8.`);
     if (synchronousCommit === 'off') {
       throw unsupported('synchronous_commit is off, so a crash would lose plants. Set it to on.');
