@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
 import { fromFailure } from './messages.ts';
-import type { ThreadRequest, ThreadResponse, WorkerSettings } from './messages.ts';
+import type { ThreadRequest, ThreadResponse, ThreadSettings } from './messages.ts';
 
 type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
 
@@ -13,13 +13,13 @@ type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'
  * commits are rejected, and the next commit starts a new thread. An idle thread does not keep the process running.
  */
 export class CommitThread {
-  readonly #settings: WorkerSettings;
+  readonly #settings: ThreadSettings;
   #worker: Worker | undefined;
   /** The worker thread responds to requests in the order in which they were sent. */
   readonly #pending: PendingRequest[] = [];
 
   /** @throws {Error} if the thread's file is missing, or if threads are not permitted. */
-  constructor(settings: WorkerSettings) {
+  constructor(settings: ThreadSettings) {
     this.#settings = settings;
     this.#worker = this.#start();
   }

@@ -2,7 +2,7 @@ import { isPlantStoreError, PlantStoreError } from '../../../core/model/errors.t
 import type { Write } from '../../../core/storage-adapter.ts';
 import type { FileSet } from '../open-files.ts';
 
-export interface WorkerSettings {
+export interface ThreadSettings {
   readonly files: FileSet;
   readonly busyTimeoutMs: number;
 }
