@@ -16,15 +16,15 @@ export interface PageText {
 const separator = '\x7f';
 
 /** The minimum size of a plant's JSON, in bytes. PostgreSQL computes it without reading long names and tags. */
-export const plantBytes: string = [
+export const minPlantBytes: string = [
   'pg_catalog.octet_length(name)',
   `coalesce(pg_catalog.octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`,
 ].join(' + ');
 
 /** The columns of a {@link PageText} in SQL. In place of a plant that exceeds `maxBytes`, there are two separators. */
-export function pageText(maxBytes: string): string {
+export function pageTextColumns(maxBytes: string): string {
   const plant = `name || coalesce('${separator}:' || tag, '${separator}')`;
-  const bounded = `CASE WHEN ${plantBytes} <= ${maxBytes} THEN ${plant} ELSE '${separator}${separator}' END`;
+  const bounded = `CASE WHEN ${minPlantBytes} <= ${maxBytes} THEN ${plant} ELSE '${separator}${separator}' END`;
   return `pg_catalog.encode(pg_catalog.string_agg(pg_catalog.int8send(id), ''), 'hex') AS ids,
     pg_catalog.string_agg(${bounded}, '${separator}') AS texts`;
 }

@@ -9,7 +9,7 @@ export async function applyWrites(run: RunStatement, writes: readonly Write[]): 
   if (writes.length > 1) return applyAll(run, writes);
   const { rowCount } = await (first.kind === 'create'
     ? run('insertOne', [first.user, String(first.plant.id), first.plant.name, first.plant.tag ?? null])
-    : run('removeOne', [first.user, String(first.id)]));
+    : run('deleteOne', [first.user, String(first.id)]));
   return [rowCount === 1];
 }
 
@@ -17,7 +17,7 @@ async function applyAll(run: RunStatement, writes: readonly Write[]): Promise<bo
   // All servers lock rows in the same order, so that deadlocks between servers are rare.
   const sorted = writes.toSorted(byKey);
   const creates = sorted.filter((write) => write.kind === 'create');
-  const removes = sorted.filter((write) => write.kind === 'delete');
+  const deletes = sorted.filter((write) => write.kind === 'delete');
   // Ids are converted to strings, because not every driver can send a bigint.
   const inserted = [
     creates.map(({ user }) => user),
@@ -25,11 +25,11 @@ async function applyAll(run: RunStatement, writes: readonly Write[]): Promise<bo
     creates.map(({ plant }) => plant.name),
     creates.map(({ plant }) => plant.tag ?? null),
   ];
-  const removed = [removes.map(({ user }) => user), removes.map(({ id }) => String(id))];
+  const deleted = [deletes.map(({ user }) => user), deletes.map(({ id }) => String(id))];
   let result;
-  if (removes.length === 0) result = await run('insert', inserted);
-  else if (creates.length === 0) result = await run('remove', removed);
-  else result = await run('insertAndRemove', [...inserted, ...removed]);
+  if (deletes.length === 0) result = await run('insert', inserted);
+  else if (creates.length === 0) result = await run('delete', deleted);
+  else result = await run('insertAndDelete', [...inserted, ...deleted]);
   const changed = new Set((result.rows as KeyRow[]).map(({ user, id }) => `${id} ${user}`));
   return writes.map((write) => changed.has(`${idOf(write)} ${write.user}`));
 }
