@@ -1,6 +1,5 @@
-import { identify } from '../../storage/sqlite/file.ts';
 import { addPlants } from '../../transfer/add-plants.ts';
-import { parseCommandLine, UsageError } from '../command.ts';
+import { parseCommandLine } from '../command.ts';
 import { interruptible, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 import { runAsOwner } from '../run-as-owner.ts';
@@ -24,8 +23,6 @@ export async function run(args: string[]): Promise<number> {
   const from = parseStorage({ text: values.from ?? '', source: '--from' }, ['sqlite', 'postgres']);
   const to = parseStorage({ text: values.to ?? '', source: '--to' }, ['sqlite', 'postgres']);
   runAsOwner(...filesOf(from, to));
-  const [file, ...others] = filesOf(from, to).map(identify);
-  if (file !== undefined && others.includes(file)) throw new UsageError('--from and --to must not be the same file.');
   return interruptible((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {

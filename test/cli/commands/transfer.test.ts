@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
@@ -22,17 +21,6 @@ const good = (id: number): string => `{"user":"ada","id":${id},"name":"good ${id
 async function namesIn(cwd: string): Promise<string[]> {
   return (await readAll(join(cwd, 'plants.db'))).map(({ plant }) => plant.name);
 }
-
-it('plant-store copy › refuses to copy a file to itself, even through a link', async (t) => {
-  const cwd = await temporaryFolder(t);
-  await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
-  await symlink('a.db', join(cwd, 'b.db'));
-  for (const to of ['a.db', './a.db?commitThread=true', 'b.db']) {
-    const { code, stderr } = await callCommand([...copy.slice(0, -1), `sqlite:${to}`], { cwd });
-    assert.equal(code, 2);
-    assert.match(stderr, /same file/);
-  }
-});
 
 it('plant-store copy › escapes the users in conflicts that it reports, and exits with 1', async (t) => {
   const cwd = await temporaryFolder(t);
