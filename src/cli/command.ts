@@ -24,18 +24,13 @@ export function parseCommandLine<const F extends ParseArgsOptionsConfig>(
       `${problem.replaceAll('\n', ' ').replace(/\.$/, '')}. The options are ${flags.join(', ')} and --help.`,
     );
   }
-  const extra = parsed.positionals[maxPositionals];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument${shown(extra)}.`);
+  // The message does not contain the argument, which may be a password.
+  if (parsed.positionals.length > maxPositionals) throw new UsageError('There are too many arguments.');
   return parsed;
 }
 
-/** Returns `before` and the quoted value, for a message; '' if the value could contain a secret, such as a URL. */
-export function shown(value: string, before = ''): string {
-  return /^[\w.:,-]{0,20}$/.test(value) ? `${before} '${value}'` : '';
-}
-
 /** Turns an error of `parse` into a UsageError that names `source`, the flag or variable. */
-export function asUsageError<T>(source: string, parse: () => T): T {
+export function withUsageError<T>(source: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {

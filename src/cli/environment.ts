@@ -1,4 +1,4 @@
-import { shown, UsageError } from './command.ts';
+import { UsageError } from './command.ts';
 
 const prefix = 'PLANT_STORE_';
 
@@ -46,12 +46,12 @@ export function setting(name: SettingName, value: string | undefined): Setting {
 
 export function parseInteger({ text, source }: Setting, max: number): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
-  throw new UsageError(`${source} must be 0 to ${max}${shown(text, ', not')}.`);
+  throw new UsageError(`${source} must be 0 to ${max}.`);
 }
 
 export function parseWord<Word extends string>({ text, source }: Setting, words: readonly Word[]): Word {
   const word = words.find((known) => known === text);
-  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}${shown(text, ', not')}.`);
+  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}.`);
   return word;
 }
 

@@ -2,7 +2,7 @@ import { callbackify } from 'node:util';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import type { PostgresPool } from '../storage/postgres/pool.ts';
-import { asUsageError, UsageError } from './command.ts';
+import { withUsageError, UsageError } from './command.ts';
 import type { Setting } from './environment.ts';
 import { loadOptional } from './package.ts';
 
@@ -78,11 +78,11 @@ export function openPostgres(location: PostgresLocation, createTable: boolean): 
   });
   const config = { connectionString, max, ...timeouts, keepAlive: true, verify };
   // This client only validates the connection string, which a pool does not parse until it connects.
-  asUsageError(source, () => new Client(config));
+  withUsageError(source, () => new Client(config));
   const pool = new Pool(config);
   // Without a listener, an error on an idle connection would end the process. The pool replaces that connection.
   pool.on('error', () => undefined);
-  const storage = asUsageError(source, () => new PostgresStorage({ pool, schema, table, createTable }));
+  const storage = withUsageError(source, () => new PostgresStorage({ pool, schema, table, createTable }));
   const closeStorage = storage.close.bind(storage);
   let closing: Promise<void> | undefined;
   return Object.assign(storage, { close: () => (closing ??= closeStorage().then(() => pool.end())) });

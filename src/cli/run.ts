@@ -1,5 +1,5 @@
 import { describeError } from './describe-error.ts';
-import { shown, UsageError } from './command.ts';
+import { UsageError } from './command.ts';
 import * as backup from './commands/backup.ts';
 import * as copy from './commands/copy.ts';
 import * as exportPlants from './commands/export.ts';
@@ -65,7 +65,7 @@ async function dispatch([name, ...args]: string[]): Promise<number> {
   if (['--help', '-h'].includes(name)) return print(help);
   const command = commands.get(name);
   if (command === undefined) {
-    throw new UsageError(`There is no command${shown(name)}. The commands are ${[...commands.keys()].join(', ')}.`);
+    throw new UsageError(`There is no such command. The commands are ${[...commands.keys()].join(', ')}.`);
   }
   const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
   if (flags.includes('--help') || flags.includes('-h')) return print(command.help);

@@ -108,14 +108,14 @@ it('setting › is the flag, PLANT_STORE_STORAGE, DATABASE_URL or a default file
 /** Invalid command lines, separated by spaces, each with a key word of its message. */
 const misuses: Readonly<Record<string, string>> = {
   serv: 'serve, token',
-  'serve -- --help': "'--help'",
+  'serve -- --help': 'too many arguments',
   'serve --port': '--port',
   'serve --port 65536': '65535',
-  'serve --port 0x10': "'0x10'",
+  'serve --port 0x10': '65535',
   'serve --log-level debug': 'error',
   // The arguments of a wrong command line can contain a password.
   'postgres://ada:sesame@localhost/plants': 'serve, token',
-  'import postgres://ada:sesame@localhost/plants': 'Unexpected argument',
+  'import postgres://ada:sesame@localhost/plants': 'too many arguments',
   'serve --port postgres://ada:sesame@localhost/plants': '65535',
   'serve --log postgres://ada:sesame@localhost/plants': 'pretty',
   // Node.js would listen on all addresses if the host were empty.
@@ -127,7 +127,7 @@ const misuses: Readonly<Record<string, string>> = {
   copy: '--from must be sqlite:FILE',
   'copy --from sqlite:a.db': '--to must be sqlite:FILE',
   'copy --from memory --to sqlite:a.db': '--from',
-  'export plants.ndjson': "'plants.ndjson'",
+  'export plants.ndjson': 'too many arguments',
   backup: 'TARGET',
   'backup --storage memory a.db': 'sqlite:FILE',
   restore: 'BACKUP',
@@ -151,7 +151,7 @@ const misuses: Readonly<Record<string, string>> = {
   token: 'create, list or revoke',
   'token create': 'USER',
   'token create \ud800': 'USER',
-  'token create ada --scope plants:admin': "'plants:admin'",
+  'token create ada --scope plants:admin': '--scope must be plants:read',
   'token create ada --expires-in=0d': '30d',
   'token create ada --expires-in=1.5d': '30d',
   'token create ada --expires-in=99999999999d': '30d',

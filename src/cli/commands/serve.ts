@@ -10,7 +10,7 @@ import { TokenGrants } from '../../tokens/grants.ts';
 import { hasTokenFile } from '../../tokens/token-file.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
-import { asUsageError, parseCommandLine, UsageError } from '../command.ts';
+import { withUsageError, parseCommandLine, UsageError } from '../command.ts';
 import { createDocs } from '../docs.ts';
 import { parseInteger, parseWord, setting, settings } from '../environment.ts';
 import type { Setting, SettingName } from '../environment.ts';
@@ -78,7 +78,7 @@ function parse(args: string[]) {
   const docs = setting('docs', values.docs === true ? '1' : undefined);
   const [basePath, corsOrigin] = [given('base-path'), given('cors-origin')];
   const origins = corsOrigin.text === '' ? [] : corsOrigin.text.split(',').map((origin) => origin.trim());
-  asUsageError(basePath.source, () => {
+  withUsageError(basePath.source, () => {
     checkBasePath(basePath.text);
   });
   return {
@@ -86,7 +86,7 @@ function parse(args: string[]) {
     storage: parseStorage(given('storage'), ['sqlite', 'postgres', 'memory']),
     tokens: resolve(given('tokens').text),
     basePath: basePath.text,
-    corsOrigin: asUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
+    corsOrigin: withUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
     trustedProxies: parseInteger(given('trusted-proxies'), 99),
     drainDelayMs: parseInteger(given('drain-delay'), 3600) * 1000,
     admin: parseAdminAddress(given('admin-port'), given('admin-host')),

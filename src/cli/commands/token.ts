@@ -6,7 +6,7 @@ import { isUser } from '../../core/model/user.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
 import { hasTokenFile, readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
-import { parseCommandLine, shown, UsageError } from '../command.ts';
+import { parseCommandLine, UsageError } from '../command.ts';
 import { parseWord, setting, settings } from '../environment.ts';
 import { printable } from '../output/printable.ts';
 import { runAsOwner } from '../run-as-owner.ts';
@@ -98,9 +98,7 @@ function parseExpiry(text: string): string {
   const [, count = '', unit = ''] = /^([1-9]\d*)([smhdw])$/.exec(text) ?? [];
   const time = new Date(Date.now() + Number(count) * (unitMs[unit] ?? NaN));
   if (Number.isNaN(time.getTime())) {
-    throw new UsageError(
-      `--expires-in must be a number of at least 1 and s, m, h, d or w, as in 30d${shown(text, ', not')}.`,
-    );
+    throw new UsageError('--expires-in must be a number of at least 1 and s, m, h, d or w, as in 30d.');
   }
   return time.toISOString();
 }
