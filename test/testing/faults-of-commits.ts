@@ -62,12 +62,6 @@ export const faultsOfCommits: Faults = {
       for (const write of writes) if (write.kind === 'create') disk.plants.delete(write.user, idOf(write));
       return real.commit(writes);
     }),
-    'deletes the plants of all users': changesCommit((writes, real, disk) => {
-      for (const write of writes.filter(({ kind }) => kind === 'delete')) {
-        for (const { user } of disk.plants.scan()) if (user !== write.user) disk.plants.delete(user, idOf(write));
-      }
-      return real.commit(writes);
-    }),
     'rejects an empty batch': changesCommit((writes, real) =>
       writes.length === 0 ? Promise.reject(new Error('empty')) : real.commit(writes),
     ),
