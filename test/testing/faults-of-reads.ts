@@ -123,6 +123,13 @@ export const faultsOfScans: Faults = {
       };
     },
   },
+  'names and tags': {
+    'scans no tags': changesScan(async function* (real) {
+      for await (const page of real.scan()) {
+        yield page.map(({ user, plant: { id, name } }) => ({ user, plant: { id, name } }));
+      }
+    }),
+  },
   'plants with names': {
     'cuts pages by count alone': changesScan(pageByOffset),
   },
