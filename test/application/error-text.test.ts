@@ -29,15 +29,12 @@ it('errorText never throws', () => {
     throw new Error('no');
   };
   const unusual = [
-    Object.assign(new Error('a'), { stack: null }),
-    Object.assign(new Error('b'), { stack: 7 }),
-    Object.assign(new Error('c'), { message: Object.create(null) as string }),
-    Object.defineProperty(new Error('d'), 'cause', { get: throwing }),
+    Object.assign(new Error('b'), { message: Object.create(null) as string }),
     Object.assign(() => undefined, { toString: throwing }),
-    new Proxy(new Error('e'), { get: throwing, getPrototypeOf: throwing }),
+    new Proxy(new Error('c'), { get: throwing, getPrototypeOf: throwing }),
   ];
-  assert.deepEqual(unusual.slice(0, 2).map(errorText), ['Error: a', 'Error: b']);
-  for (const error of unusual.slice(2)) assert.match(errorText(error), /an error that cannot be shown$/);
+  assert.equal(errorText(Object.assign(new Error('a'), { stack: 7 })), 'Error: a');
+  for (const error of unusual) assert.match(errorText(error), /an error that cannot be shown$/);
 });
 
 it('errorText returns a finite text for an error that is its own cause', () => {
