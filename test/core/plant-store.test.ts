@@ -162,14 +162,3 @@ it('a list contains a plant whose commit failed but took effect, even after the 
   await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
   assert.equal((await store.listPageJson('ada')).count, 1);
 });
-
-it('PlantStore works while the global timers are mocked', async (t) => {
-  t.mock.timers.enable();
-  const store = newStore();
-  await createPlants(store, 1001);
-  await Promise.all([1, 2].map((id) => store.deletePlant('ada', id)));
-  assert.equal((await store.listPlants('ada')).length, 999);
-  const pages = await Promise.all([1, 2].map((limit) => store.listPageJson('ada', { limit })));
-  assert.equal(pages.length, 2);
-  await store.close();
-});
