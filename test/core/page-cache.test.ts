@@ -5,27 +5,24 @@ import { PlantStore } from '../../src/index.ts';
 import { create } from '../../src/testing/plants.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 
-/** What each page and each user count in addition to their text. */
-const overhead = 256;
-const name = 'Fern';
-const pageSize = `[{"name":"${name}"}]`.length + overhead;
+const nameLength = 100_000;
 
-it('maxCacheBytes evicts the pages of the least recently used user, but only when not all pages fit', async () => {
+it("page cache evicts the least recently used user's pages when the pages exceed maxCacheBytes", async () => {
   const storage = new HookedStorage();
   let reads = 0;
   storage.beforeList = () => {
     reads++;
     return setImmediate();
   };
-  // Each character counts as two bytes.
-  const store = new PlantStore({ storage, maxCacheBytes: 6 * ('ada'.length + overhead + pageSize) });
+  // Three pages fit, because each character counts as two bytes.
+  const store = new PlantStore({ storage, maxCacheBytes: 7 * nameLength });
   /** Lists a user's first page, and returns whether the page was cached. */
   const isCached = async (user: string): Promise<boolean> => {
     const before = reads;
     await store.listPageJson(user, { limit: 1 });
     return reads === before;
   };
-  await storage.commit(['ada', 'bob', 'eve', 'joe'].map((user) => create(1, user, name)));
+  await storage.commit(['ada', 'bob', 'eve', 'joe'].map((user) => create(1, user, 'x'.repeat(nameLength))));
   // A page that is read twice at the same time is counted once.
   await Promise.all([isCached('ada'), setImmediate().then(() => isCached('ada'))]);
   for (const user of ['bob', 'eve']) assert.equal(await isCached(user), false);
@@ -42,4 +39,8 @@ it('maxCacheBytes evicts the pages of the least recently used user, but only whe
   }
   for (const user of ['ada', 'eve']) assert.equal(await isCached(user), false, user);
   for (const user of ['ada', 'bob', 'eve']) assert.equal(await isCached(user), true, user);
+
+  // Users without plants also need memory.
+  for (let n = 0; n < 2000; n++) await isCached(`user ${n}`);
+  assert.equal(await isCached('user 0'), false);
 });
