@@ -48,13 +48,12 @@ it('PlantStore rejects an id that is not an int64, and asks for a bigint', async
 });
 
 it('PlantStore lists plants in pages of at most 1000, which the adapter can end early', async () => {
-  class ShortPages extends MemoryStorage {
-    override async list(user: string, { after, limit }: ListRange) {
-      assert.ok(limit <= 1000);
-      return super.list(user, { after, limit: Math.min(limit, 300) });
-    }
-  }
-  const store = newStore(new ShortPages());
+  const storage = new HookedStorage();
+  storage.maxPage = 300;
+  storage.beforeList = (_, { limit }) => {
+    assert.ok(limit <= 1000);
+  };
+  const store = newStore(storage);
   await createPlants(store, 2500);
   const ids: bigint[] = [];
   for await (const { id } of store.iteratePlants('ada')) ids.push(id);

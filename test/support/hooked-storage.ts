@@ -9,6 +9,8 @@ export class HookedStorage extends MemoryStorage {
   afterCommit: () => unknown = nothing;
   beforeList: (user: string, range: ListRange) => unknown = nothing;
   afterList: () => unknown = nothing;
+  /** The maximum number of plants in a page. */
+  maxPage = Infinity;
   /** NaN makes `dataVersion` throw an error. */
   version = 0;
 
@@ -21,7 +23,7 @@ export class HookedStorage extends MemoryStorage {
 
   override async list(user: string, range: ListRange): Promise<PlantPage> {
     await this.beforeList(user, range);
-    const page = await super.list(user, range);
+    const page = await super.list(user, { ...range, limit: Math.min(range.limit, this.maxPage) });
     await this.afterList();
     return page;
   }
