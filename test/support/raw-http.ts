@@ -12,11 +12,9 @@ export function get(target: string, moreHeaders = ''): string {
   return `GET ${target} HTTP/1.1\r\n${head}${moreHeaders}\r\n`;
 }
 
-/** The request line and the headers of a POST request of ada. The body must follow in chunks. */
-const chunkedJson = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
-export const chunkedPost = `POST /plants HTTP/1.1\r\n${head}${chunkedJson}\r\n`;
-
 export const listRequest: string = get('/plants');
+/** A list, after which the server closes the connection. */
+export const lastList: string = get('/plants', 'Connection: close\r\n');
 
 /** Returns a POST request of ada. `length` is the Content-Length, which can be wrong. */
 export function post(body: string, length = body.length): string {
@@ -107,10 +105,6 @@ export function parseRawAnswers(text: string): RawAnswer[] {
     at = headEnd + length;
   }
   return answers;
-}
-
-export function statusesIn(text: string): number[] {
-  return parseRawAnswers(text).map(({ status }) => status);
 }
 
 /**

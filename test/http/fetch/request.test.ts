@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { errorOf } from '../../support/call.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { createFetchService } from '../../support/service.ts';
 
@@ -11,10 +12,8 @@ function newPost(body: NonNullable<RequestInit['body']>, init: RequestInit = {})
   return new Request('http://plants.test/plants', { method: 'POST', body, duplex: 'half', headers, ...init });
 }
 
-const errorOf = async (response: Response): Promise<unknown[]> => [
-  response.status,
-  ((await response.json()) as { error: number }).error,
-];
+/** Returns the status of a response, and the `error` integer of its body. */
+const outcomeOf = async (response: Response): Promise<unknown[]> => [response.status, errorOf(await response.json())];
 
 it('the body of a fetch request is not accessed if the request can be refused from its header alone', async (t) => {
   const { send } = createFetchService(t, { maxBodyBytes: 100 });
@@ -26,7 +25,7 @@ it('the body of a fetch request is not accessed if the request can be refused fr
       headers: { ...headers, authorization, 'content-length': '101' },
     });
     Object.defineProperty(request, 'body', { get: () => assert.fail('The body was accessed.') });
-    assert.deepEqual(await errorOf(await send(request)), expected);
+    assert.deepEqual(await outcomeOf(await send(request)), expected);
     assert.equal(request.bodyUsed, false);
   }
 });
@@ -43,7 +42,7 @@ it('the body of a fetch request is canceled when it exceeds maxBodyBytes', async
       cancels++;
     },
   });
-  assert.deepEqual(await errorOf(await send(newPost(endless))), [400, 40008]);
+  assert.deepEqual(await outcomeOf(await send(newPost(endless))), [400, 40008]);
   assert.equal(cancels, 1);
   // Four chunks are 64 KiB. The fifth exceeds the limit, and the stream reads a sixth ahead.
   assert.ok(pulls <= 6, `${pulls} chunks were read`);
@@ -58,7 +57,7 @@ it('the body of a fetch request causes a 500 and a helpful TypeError if it was a
   await send(handled);
   assert.equal(handled.body?.locked, false);
   for (const request of [used, locked, handled]) {
-    assert.deepEqual(await errorOf(await send(request)), [500, 50000]);
+    assert.deepEqual(await outcomeOf(await send(request)), [500, 50000]);
   }
   assert.equal(faults.length, 3);
   for (const fault of faults) {
@@ -71,7 +70,7 @@ it('the body of a fetch request causes a 500 and a helpful TypeError if it was a
 it('a fetch request whose method is a property of every object gets 405', async (t) => {
   const { send } = createFetchService(t);
   for (const method of ['constructor', '__proto__']) {
-    assert.deepEqual(await errorOf(await send(newPost('x', { method }))), [405, 40500], method);
+    assert.deepEqual(await outcomeOf(await send(newPost('x', { method }))), [405, 40500], method);
   }
 });
 
@@ -83,7 +82,7 @@ it('a fetch request has no effect if its body stream fails, or if its signal is 
     },
   });
   for (const request of [newPost(failing), newPost(fern, { signal: AbortSignal.abort() })]) {
-    assert.deepEqual(await errorOf(await send(request)), [400, 40009]);
+    assert.deepEqual(await outcomeOf(await send(request)), [400, 40009]);
   }
   const canceled = Promise.withResolvers<unknown>();
   const client = new AbortController();
@@ -91,7 +90,7 @@ it('a fetch request has no effect if its body stream fails, or if its signal is 
   const response = send(endless);
   await eventuallyEqual(() => endless.body?.locked, true);
   client.abort();
-  assert.deepEqual(await errorOf(await response), [400, 40009]);
+  assert.deepEqual(await outcomeOf(await response), [400, 40009]);
   await canceled.promise;
   assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
 });

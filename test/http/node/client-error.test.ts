@@ -9,16 +9,17 @@ import { namesIn } from '../../support/call.ts';
 import { assertDescribed } from '../../support/described.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { messagesOf } from '../../support/messages.ts';
-import { begin, chunkedPost, createRequest, get, head, listRequest } from '../../support/raw-http.ts';
+import { begin, createRequest, get, head, lastList, listRequest } from '../../support/raw-http.ts';
 import { openAccepted, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
 import type { RawAnswer } from '../../support/raw-http.ts';
 import { startHeldService, startService } from '../../support/service.ts';
 import { createLongList } from '../../support/stored-plants.ts';
 
 const ivy = '{"id":2,"name":"Ivy"}';
-const lastList = get('/plants', 'Connection: close\r\n');
 const beginning = post(ivy.slice(0, -1), ivy.length);
 const start = 'POST /plants HTTP/1.1\r\n';
+/** The request line and the headers of a POST request of ada. The body must follow in chunks. */
+const chunkedPost = `${start}${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 const posted = `Content-Type: application/json\r\nContent-Length: ${ivy.length}\r\n\r\n${ivy}`;
 const chunked = `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n15\r\n${ivy}\r\n0\r\n\r\n`;
 const lastPost = `Connection: close\r\n${posted}`;
@@ -28,7 +29,7 @@ function mapValues<T>(texts: Record<string, string>, map: (text: string) => T): 
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, map(text)]));
 }
 
-interface Exchange {
+interface Case {
   readonly sends: string;
   /** Whether the client is too slow for the limits of the server. */
   readonly timesOut?: boolean;
@@ -65,7 +66,7 @@ const unusual = {
   'a URL in the query': `POST http://x/plants?a=?&b=http://x/ HTTP/1.1\r\n${head}${lastPost}`,
 };
 
-const exchanges: Readonly<Record<string, Exchange>> = {
+const cases: Readonly<Record<string, Case>> = {
   ...mapValues(malformed, (sends) => ({ sends, receives: [40009] })),
   ...mapValues(unusual, (sends) => ({ sends, receives: [200], stored: ['Fern', 'Ivy'] })),
   'two Authorizations': { sends: `${start}${head}Authorization: Bearer eve\r\n${lastPost}`, receives: [40102] },
@@ -113,9 +114,9 @@ function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: R
 }
 
 describe('exchanges on a connection', { concurrency: true }, () => {
-  for (const [what, exchange] of Object.entries(exchanges)) {
+  for (const [what, each] of Object.entries(cases)) {
     it(`a connection gets its responses, is closed, and releases its permit after ${what}`, async (t) => {
-      const { sends, timesOut = false, ends = false, sendsAfterResponse, receives, stored = ['Fern'] } = exchange;
+      const { sends, timesOut = false, ends = false, sendsAfterResponse, receives, stored = ['Fern'] } = each;
       const { server, store, port, call, faults } = await startService(t, { maxInFlight: 1 });
       // node:http checks these limits once a second.
       if (timesOut) Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });

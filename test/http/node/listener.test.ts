@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import express from 'express';
+import { errorOf } from '../../support/call.ts';
 import { eventuallyEqual, untilStill } from '../../support/eventually.ts';
 import { Hold, HookedStorage } from '../../support/hooked-storage.ts';
 import { listenUrl } from '../../support/listen.ts';
@@ -19,10 +20,6 @@ const headers = { authorization, 'content-type': 'application/json' };
 
 function post(url: string, body: unknown): Promise<Response> {
   return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-}
-
-async function errorIn(response: Response): Promise<unknown> {
-  return ((await response.json()) as { error: number }).error;
 }
 
 /** Serves a listener. Returns the base URL. */
@@ -42,7 +39,8 @@ it('the listener in an Express app appends its mount path to basePath, in Link a
 it('the listener in an Express app responds with 500 after a body parser, and the error says what to do', async (t) => {
   const { listener, faults } = createListener(t);
   const url = await serve(t, express().use(express.json()).use('/garden', listener));
-  assert.equal(await errorIn(await post(`${url}/garden/plants`, { id: 1, name: 'Fern' })), 50000);
+  const created = await post(`${url}/garden/plants`, { id: 1, name: 'Fern' });
+  assert.equal(errorOf(await created.json()), 50000);
   assert.equal(faults.length, 1);
   assert.match(String(faults[0]), /before any body parser/);
   const list = await fetch(`${url}/garden/plants`, { headers });
@@ -80,7 +78,8 @@ it('the listener in an Express app passes requests for unknown paths to the next
       assert.deepEqual([response.status, response.headers.get('x-path')], [404, base + path]);
       assert.deepEqual(await response.json(), { hello: 'there' });
     }
-    assert.equal(await errorIn(await fetch(`${url}${base}/plants/1`)), 40500);
+    const known = await fetch(`${url}${base}/plants/1`);
+    assert.equal(errorOf(await known.json()), 40500);
   }
   assert.deepEqual(faults, []);
 });

@@ -4,11 +4,11 @@ import { it } from 'node:test';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { Hold, HookedStorage } from '../../support/hooked-storage.ts';
 import { listen } from '../../support/listen.ts';
-import { createRequest, exchange, get, head, listRequest } from '../../support/raw-http.ts';
-import { parseRawAnswers, RawConnection, statusesIn } from '../../support/raw-http.ts';
+import { createRequest, exchange, get, head, lastList, listRequest } from '../../support/raw-http.ts';
+import { parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
 import { createListener, startHeldService, startService } from '../../support/service.ts';
 
-const lastList = get('/plants', 'Connection: close\r\n');
+const statusesIn = (text: string): number[] => parseRawAnswers(text).map(({ status }) => status);
 
 it('pipelined requests take effect in order, even if the listener is called in another order', async (t) => {
   const { listener } = createListener(t);
