@@ -15,7 +15,7 @@ export interface PageText {
 /** A control character, which names and tags rarely contain. */
 const separator = '\x7f';
 
-/** The minimum size of a plant's JSON, in bytes. PostgreSQL computes it without reading long names and tags. */
+/** The minimum size of a plant's JSON in bytes, in SQL. `octet_length` does not read long texts. */
 export const minPlantBytes: string = [
   'pg_catalog.octet_length(name)',
   `coalesce(pg_catalog.octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`,
@@ -39,7 +39,7 @@ export function parsePageText({ ids, texts }: PageText): Plant[] | undefined {
   for (let at = 0; at < bytes.length; at += 8) {
     const nameEnd = texts.indexOf(separator, start);
     const nextSeparator = texts.indexOf(separator, nameEnd + 1);
-    // An omitted plant, or a separator in a name or tag, adds a separator. The last plant then does not end the text.
+    // An omitted plant, or a separator in a name or tag, adds a separator. The text then continues after the last plant.
     if ((nextSeparator === -1) !== (at + 8 === bytes.length)) return undefined;
     const end = nextSeparator === -1 ? texts.length : nextSeparator;
     const [id, name] = [int64s.getBigInt64(at), texts.slice(start, nameEnd)];

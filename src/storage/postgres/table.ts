@@ -44,9 +44,9 @@ const columns = `SELECT pg_catalog.concat_ws(' ', pg_catalog.quote_ident(attname
   WHERE attrelid = found.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
 
 /**
- * Everything else that can reject or change a write of one user, and thereby fail the other writes of the batch. For
- * example, a foreign key of another table can prevent deletes, and an index can reject long names. Since PostgreSQL 18,
- * NOT NULL is also a constraint. `REINDEX CONCURRENTLY` temporarily adds an index with the key `1 2`.
+ * Everything else that can reject or change a write. For example, a foreign key of another table can prevent deletes,
+ * and an index can reject long names. A rejected write fails its batch, with the writes of other users. Since
+ * PostgreSQL 18, NOT NULL is also a constraint. `REINDEX CONCURRENTLY` temporarily adds an index with the key `1 2`.
  */
 const others = `SELECT pg_catalog.pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
     WHERE found.oid IN (conrelid, confrelid) AND contype <> 'n'
@@ -75,7 +75,7 @@ const recheckMs = 1000;
 
 /** The table of plants. It is checked again every second, because it can be changed while a server runs. */
 export class PlantTable {
-  /** Whether PostgreSQL always plans to use the index, as of the latest check. */
+  /** Whether the latest check found that PostgreSQL always plans to use the index. */
   isLarge = false;
   readonly #pool: PostgresPool;
   readonly #name: string;

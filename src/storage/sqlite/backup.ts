@@ -16,7 +16,7 @@ const pagesPerStep = 256;
  */
 export async function backUpDatabase(file: string, target: string, onStep: () => void): Promise<void> {
   requireAccess([dirname(target)], 'write');
-  throwIfExists(target);
+  refuseExisting(target);
   const partial = `${target}.${randomUUID()}.partial`;
   const database = openToRead(file);
   try {
@@ -26,7 +26,7 @@ export async function backUpDatabase(file: string, target: string, onStep: () =>
     closeSync(openSync(partial, 'wx', 0o600));
     await backup(database, partial, { rate: pagesPerStep, progress: onStep });
     if (!isSound(partial)) throw damaged(file);
-    throwIfExists(target);
+    refuseExisting(target);
     renameSync(partial, target);
     // The content is already on the disk. This makes the directory entry durable, too.
     syncFolder(dirname(target));
@@ -46,8 +46,8 @@ function isSound(path: string): boolean {
   }
 }
 
-/** SQLite would apply the WAL or the journal of another file to the backup when the backup is opened. */
-function throwIfExists(target: string): void {
+/** Also refuses an old WAL or journal beside the target, because SQLite would apply it to the backup. */
+function refuseExisting(target: string): void {
   const existing = databaseFiles(target).find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
   if (existing === undefined) return;
   throw new Error(`${existing} already exists. A backup never overwrites a file: choose another name.`);

@@ -43,7 +43,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   refuseOrphanedWal(path);
   createPrivateFile(path);
   refuseOtherNames(path);
-  // Closing a read-write connection checkpoints the WAL, which would change the file of another application.
+  // Read-only, because closing a read-write connection would checkpoint the WAL of another application's file.
   if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
     if (version === 0) createSchema(database, path);
@@ -146,7 +146,7 @@ function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   }
 }
 
-/** The read also opens the WAL. */
+/** Also opens the WAL and its index. If they do not exist, SQLite creates them. */
 function requireTable(database: DatabaseSync): void {
   database.prepare('SELECT EXISTS (SELECT user, id, name, tag FROM plants)').get();
 }

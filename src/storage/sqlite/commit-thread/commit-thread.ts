@@ -83,7 +83,8 @@ export class CommitThread {
  * report a missing file only later, and a bundle (docs/embedding.md) can contain another file of the same name.
  */
 function workerFile(): URL {
-  // Undefined in CommonJS bundles. A literal in `new URL` would make webpack and ncc copy the file without its imports.
+  // `import.meta.url` is undefined in CommonJS bundles. If the file name were a literal, webpack and ncc would copy the
+  // file without its imports.
   const module = import.meta.url as string | undefined;
   const file = URL.parse(`worker${extname(module ?? '')}`, module);
   if (file !== null && existsSync(file) && /commit thread of Plant[ ]Store/.test(readFileSync(file, 'utf8'))) {
