@@ -14,8 +14,7 @@ const maxStatements = 4;
 /** Bounds the memory that a statement's result needs. */
 const maxStatementBytes = 8 * maxPageBytes;
 
-interface Entry {
-  readonly request: PageRequest;
+interface WaitingRequest extends PageRequest {
   readonly resolve: (page: PlantPage) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -26,7 +25,7 @@ interface Entry {
  */
 export class GroupedPages {
   readonly #run: RunStatement;
-  readonly #waiting: Entry[] = [];
+  readonly #waiting: WaitingRequest[] = [];
   #isScheduled = false;
   #statements = 0;
 
@@ -37,7 +36,7 @@ export class GroupedPages {
   read(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     if (firstId(after) > maxInt64) return Promise.resolve({ plants: [], hasMore: false });
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request: { user, after, limit }, resolve, reject });
+      this.#waiting.push({ user, after, limit: Math.min(limit, maxPageLength), resolve, reject });
       this.#schedule();
     });
   }
@@ -52,24 +51,24 @@ export class GroupedPages {
   }
 
   /** The sum of a group's limits is at most `maxPageLength`. */
-  #takeGroup(): Entry[] {
+  #takeGroup(): WaitingRequest[] {
     let plants = 0;
-    const end = this.#waiting.findIndex(({ request }) => (plants += request.limit) > maxPageLength);
+    const end = this.#waiting.findIndex(({ limit }) => (plants += limit) > maxPageLength);
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
   }
 
-  async #settle(group: readonly Entry[]): Promise<void> {
+  async #settle(group: readonly WaitingRequest[]): Promise<void> {
     this.#statements++;
     try {
-      const rows = await this.#readRows(group.map(({ request }) => request));
-      const incomplete: Entry[] = [];
-      for (const [n, entry] of group.entries()) {
+      const rows = await this.#readRows(group);
+      const incomplete: WaitingRequest[] = [];
+      for (const [n, request] of group.entries()) {
         const row = rows[n];
         const plants = row && parsePageText(row);
-        if (plants === undefined) incomplete.push(entry);
-        else entry.resolve(cutPage(plants, entry.request.limit));
+        if (plants === undefined) incomplete.push(request);
+        else request.resolve(cutPage(plants, request.limit));
       }
-      for (const { request, resolve } of incomplete) resolve(await this.#readPage(request));
+      for (const request of incomplete) request.resolve(await this.#readPage(request));
     } catch (error) {
       // This does not change the pages that are already resolved.
       for (const { reject } of group) reject(error);
