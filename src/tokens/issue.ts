@@ -3,39 +3,30 @@ import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Scope } from '../application/caller.ts';
 import { requireAccess } from '../files/access.ts';
 import { requireFolderOf, syncFolder } from '../files/folder.ts';
 import { hasTokenFile, readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
-interface TokenGrant {
-  readonly user: string;
-  readonly scopes?: readonly Scope[] | undefined;
-  readonly expiresAt?: string | undefined;
-}
-
 const lockTimeoutMs = 5000;
 const retryAfterMs = 20;
 
 /**
- * Creates the tokens file if it does not exist. The grant must be valid. `deliver` shows or saves the token. It runs
+ * Creates the tokens file if it does not exist. `grant` must be valid. `deliver` shows or saves the token. It runs
  * before the token is stored, so that every stored token has been delivered.
  */
 export async function issueToken(
   path: string,
-  { user, scopes, expiresAt }: TokenGrant,
+  grant: Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>,
   deliver: (token: string) => void | Promise<void> = () => undefined,
 ): Promise<{ token: string; record: TokenRecord }> {
   const token = mintToken();
   const record: TokenRecord = {
     id: `tk_${randomBase62(10)}`,
-    user,
+    ...grant,
     sha256: tokenDigest(token),
-    ...(scopes && { scopes }),
     createdAt: new Date().toISOString(),
-    ...(expiresAt !== undefined && { expiresAt }),
   };
   await changeTokenFile(
     path,

@@ -12,10 +12,10 @@ export interface TokenRecord {
   /** The SHA-256 of the token, as 64 hexadecimal digits. */
   readonly sha256: string;
   /** The scopes of the token. Without this field, the token has all scopes. */
-  readonly scopes?: readonly Scope[];
+  readonly scopes?: readonly Scope[] | undefined;
   readonly createdAt: string;
   /** The expiry time, in ISO 8601. Without this field, the token never expires. */
-  readonly expiresAt?: string;
+  readonly expiresAt?: string | undefined;
 }
 
 /** Thrown if the content of a tokens file is invalid. The message does not quote the content. */
