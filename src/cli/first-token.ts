@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { issueToken } from '../tokens/issue.ts';
-import { shellQuoted } from './output/shell-quoted.ts';
+import { shellQuoted } from './output/text.ts';
 
 function firstTokenFile(tokens: string): string {
   return join(dirname(tokens), 'first-token.txt');

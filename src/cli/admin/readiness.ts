@@ -5,7 +5,7 @@ import { asStorageError } from '../../core/model/errors.ts';
 import type { StorageAdapter } from '../../core/storage-adapter.ts';
 import { describeError } from '../describe-error.ts';
 import type { Log } from '../output/log.ts';
-import { printable } from '../output/printable.ts';
+import { printable } from '../output/text.ts';
 
 /** How long a caller waits for a check, and how long its result is reused. */
 const checkMs = 1000;

@@ -4,7 +4,7 @@ import { plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { parseCommandLine } from '../command.ts';
 import { setting, settings } from '../environment.ts';
-import { counted } from '../output/transfer-report.ts';
+import { formatCount } from '../output/text.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 import { filesOf, parseStorage, withSource } from '../storage.ts';
 
@@ -39,7 +39,7 @@ export async function run(args: string[]): Promise<number> {
       if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 128 + constants.signals.SIGPIPE;
       throw error;
     }
-    process.stderr.write(`Exported ${counted(count, 'plant')}.\n`);
+    process.stderr.write(`Exported ${formatCount(count, 'plant')}.\n`);
     return 0;
   });
 }

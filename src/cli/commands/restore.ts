@@ -5,7 +5,7 @@ import { databaseFiles } from '../../storage/sqlite/file.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';
-import { shellQuoted } from '../output/shell-quoted.ts';
+import { shellQuoted } from '../output/text.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 import { parseStorage, requireFile } from '../storage.ts';
 import { copyDatabase } from './backup.ts';

@@ -19,7 +19,7 @@ import { interruptible } from '../interruption.ts';
 import { listen, reachableUrl } from '../listen.ts';
 import type { Address } from '../listen.ts';
 import { Log, logEvents, logFormats, logLevels } from '../output/log.ts';
-import { counted } from '../output/transfer-report.ts';
+import { formatCount } from '../output/text.ts';
 import { version } from '../package.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 import { filesOf, openStorage, parseStorage } from '../storage.ts';
@@ -141,7 +141,7 @@ export async function run(args: string[]): Promise<number> {
     readiness.isStopping = true;
     await sleep(config.drainDelayMs);
     const cutOff = await drainServer(server);
-    if (cutOff > 0) log.error(`${counted(cutOff, 'connection')} cut off, because requests did not end in time.`);
+    if (cutOff > 0) log.error(`${formatCount(cutOff, 'connection')} cut off, because requests did not end in time.`);
     return 0;
   });
   // A database that does not respond must not keep the process running.

@@ -8,7 +8,7 @@ import { hasTokenFile, readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { parseWord, setting, settings } from '../environment.ts';
-import { printable } from '../output/printable.ts';
+import { printable } from '../output/text.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 
 export const help = `Usage: plant-store token create USER [--scope LIST] [--expires-in TIME]

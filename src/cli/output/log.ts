@@ -5,8 +5,7 @@ import { errorText } from '../../application/error-text.ts';
 import { isPlantStoreError } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/request-message.ts';
 import { describeError } from '../describe-error.ts';
-import { printable } from './printable.ts';
-import { counted } from './transfer-report.ts';
+import { formatCount, printable } from './text.ts';
 
 export const logFormats = ['json', 'pretty'] as const;
 export const logLevels = ['info', 'error'] as const;
@@ -89,7 +88,7 @@ export class Log {
 
   #reportRepeats(): void {
     for (const [message, count] of this.#repeats) {
-      if (count > 0) this.#write({ level: 'error', message: `Repeated ${counted(count, 'time')}: ${message}` });
+      if (count > 0) this.#write({ level: 'error', message: `Repeated ${formatCount(count, 'time')}: ${message}` });
     }
     this.#repeats.clear();
   }

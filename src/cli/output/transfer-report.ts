@@ -1,6 +1,6 @@
 import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/add-plants.ts';
 import { exitCodeOf } from '../interruption.ts';
-import { printable } from './printable.ts';
+import { formatCount, printable } from './text.ts';
 
 const maxShownLines = 10;
 
@@ -20,17 +20,12 @@ export class TransferReport implements CopyPlantsOptions {
 
   /** Returns the exit code. */
   finish(verb: string, { added, existing, conflicts }: CopyCounts, signal: AbortSignal): number {
-    const counts = [`${verb} ${counted(added, 'plant')}`, `${counted(existing, 'plant')} already existed`];
-    counts.push(counted(conflicts, 'conflict'));
-    if (this.#badLines > 0) counts.push(counted(this.#badLines, 'bad line'));
+    const counts = [`${verb} ${formatCount(added, 'plant')}`, `${formatCount(existing, 'plant')} already existed`];
+    counts.push(formatCount(conflicts, 'conflict'));
+    if (this.#badLines > 0) counts.push(formatCount(this.#badLines, 'bad line'));
     const advice = signal.aborted ? ' Interrupted: run the command again to continue.' : '';
     process.stderr.write(`${counts.join(', ')}.${advice}\n`);
     if (signal.aborted) return exitCodeOf(signal);
     return conflicts === 0 && this.#badLines === 0 ? 0 : 1;
   }
-}
-
-/** Formats a number and its unit, such as `1 plant` or `2,000 plants`. `unit` must be in the singular. */
-export function counted(count: number, unit: string): string {
-  return `${count.toLocaleString('en-US')} ${unit}${count === 1 ? '' : 's'}`;
 }
