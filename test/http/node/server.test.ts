@@ -97,14 +97,17 @@ it('drainServer lets a client read the rest of a response at its own pace', asyn
   await drained;
 });
 
+it('createPlantServer limits the connections, and leaves 64 of the files that the process can open', () => {
+  const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
+  assert.equal(server.maxConnections, connectionLimit());
+  assert.deepEqual([connectionLimit(1024), connectionLimit(64)], [960, 8]);
+});
+
 it('the limits of a server are listed in docs/http-api.md', async () => {
   const page = await readDocument('docs/http-api.md');
   const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
-  // The default is lower if this process can open only a few files.
-  assert.equal(server.maxConnections, connectionLimit());
+  // The limit is lower if this process can open only a few files.
   server.maxConnections = connectionLimit(Infinity);
-  // 64 files are reserved for the rest of the process.
-  assert.deepEqual([connectionLimit(1024), connectionLimit(64)], [960, 8]);
   const timeouts = ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout'] as const;
   for (const property of [...timeouts, 'maxConnections'] as const) {
     const [, given = '', unit] =
