@@ -6,7 +6,7 @@ import { maxBodyBytes } from './requests.ts';
 import type { SentRequest } from './requests.ts';
 
 /** What must be true of a response. */
-export interface Answer {
+export interface Expectation {
   readonly status: number;
   /** The body, without the message of an Error. By default, the body is not compared. */
   readonly json?: unknown;
@@ -17,7 +17,7 @@ export interface Answer {
 /** The largest limit of a list with a Link header. */
 const maxPage = 1000;
 
-function refusal(error: number): Answer {
+function refusal(error: number): Expectation {
   return { status: Math.floor(error / 100), json: { error } };
 }
 
@@ -32,7 +32,7 @@ function allowedAt(path: string): string | undefined {
  * Performs a request on the reference store, after checking the route, method, credentials, scope, media type, size,
  * JSON and shape, in this order.
  */
-export function perform(request: SentRequest, store: ReferenceStore): Answer {
+export function perform(request: SentRequest, store: ReferenceStore): Expectation {
   const { method, target, headers } = request;
   const [path = '', query = ''] = target.split(/\?(.*)/s);
   const allow = allowedAt(path);
@@ -54,7 +54,7 @@ export function perform(request: SentRequest, store: ReferenceStore): Answer {
   return isWrite ? performCreate(caller.user, request, store) : performList(caller.user, query, store);
 }
 
-function performList(user: string, query: string, store: ReferenceStore): Answer {
+function performList(user: string, query: string, store: ReferenceStore): Expectation {
   const parameters = new URLSearchParams(query);
   const [limits, afters] = [parameters.getAll('limit'), parameters.getAll('after')];
   const limit = /^\d+$/.test(limits.join()) ? Number(limits.join()) : undefined;
@@ -74,7 +74,7 @@ function shown({ name, tag }: Plant): object {
   return tag === undefined ? { name } : { name, tag };
 }
 
-function performCreate(user: string, request: SentRequest, store: ReferenceStore): Answer {
+function performCreate(user: string, request: SentRequest, store: ReferenceStore): Expectation {
   const { headers, body = '' } = request;
   const type = headers['content-type'] ?? '';
   if (!/^application\/json/i.test(type) || type.includes('utf-16')) return refusal(40007);

@@ -66,7 +66,7 @@ async function checkStore({ store, faults }: AnyService, send: (reference: Refer
 /** Pipelines the requests on one connection. */
 async function checkOverHttp(url: string, requests: readonly SentRequest[], reference: ReferenceStore): Promise<void> {
   const client = new Client(url, { pipelining: 4 });
-  const exchanges = requests.map(async (request): Promise<Exchange> => {
+  const exchanges = requests.map(async (request): Promise<Received> => {
     const { method, target: path, headers } = request;
     const sent = { method, path, headers, body: bytesIn(request), idempotent: true, blocking: false };
     const response = await client.request(sent);
@@ -99,7 +99,7 @@ function bytesIn({ body }: SentRequest): Buffer<ArrayBuffer> | null {
   return body === undefined ? null : Buffer.from(body, 'latin1');
 }
 
-interface Exchange {
+interface Received {
   readonly request: SentRequest;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -107,7 +107,7 @@ interface Exchange {
 }
 
 /** Performs a request on the reference store, and compares the response. */
-function check({ request, status, headers, text }: Exchange, reference: ReferenceStore): void {
+function check({ request, status, headers, text }: Received, reference: ReferenceStore): void {
   const { method, target } = request;
   const { json, ...expected } = perform(request, reference);
   const { allow, link } = headers;
