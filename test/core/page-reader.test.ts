@@ -56,6 +56,13 @@ it('a list is read at once if the client is alone', async () => {
   }
 });
 
+it('lists are read before the end of an iteration with many requests', async () => {
+  const { reads, count } = await open(uncached);
+  const lists = Array.from({ length: 100 }, () => count('eve'));
+  assert.deepEqual(reads, ['eve 1000']);
+  await Promise.all(lists);
+});
+
 it('lists of the same page share a read if they are requested in the same turn', async () => {
   const { reads, store } = await open(uncached);
   const lists = ['ada', 'ada', 'bob', 'ada', 'bob'].map((user) => store.listPageJson(user, { limit: 20 }));
