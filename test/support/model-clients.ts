@@ -67,7 +67,7 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
   const acknowledged = (): number => (statuses.get(200) ?? 0) + (statuses.get(204) ?? 0);
 
   /** Resolves when `count` more writes have been acknowledged. */
-  async function acknowledgeMore(count: number, withinMs = 20_000): Promise<void> {
+  async function acknowledgeMore(count: number, withinMs = 60_000): Promise<void> {
     const enough = acknowledged() + count;
     await eventually(() => {
       assert.ok(acknowledged() >= enough, JSON.stringify([...statuses]));

@@ -176,7 +176,7 @@ export class PostgresCluster {
 
   /** Promotes a standby to a primary. Resolves when the new primary accepts writes. */
   async promote(): Promise<void> {
-    await this.query('SELECT pg_promote(true, 30)');
+    await this.query('SELECT pg_promote()');
   }
 }
 
