@@ -1,10 +1,13 @@
+import { errorTable, isPlantStoreError } from '../../core/model/errors.ts';
+import { parseExactJson } from '../../core/model/exact-json.ts';
+import { parseNewPlant } from '../../core/model/plant.ts';
+import { isUser } from '../../core/model/user.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { addPlants, keyOf } from '../../transfer/add-plants.ts';
 import { parseCommandLine } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
-import { parsePlantLine, readLines } from '../plant-lines.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 import { filesOf, parseStorage, withTarget } from '../storage.ts';
 
@@ -21,6 +24,9 @@ Options:
                       DATABASE_URL; default sqlite:plants.db)
   -h, --help          show this help
 `;
+
+/** Bounds the memory that one line uses. */
+const maxLineBytes = 1_048_576;
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: settings.storage });
@@ -62,5 +68,44 @@ async function* readPages(report: TransferReport, signal: AbortSignal): AsyncGen
   } catch (error) {
     // After a signal, standard input is destroyed, which ends the iteration with an error.
     if (!signal.aborted) throw error;
+  }
+}
+
+/**
+ * Splits a stream of bytes into lines without terminators. Yields the lines that end in the same chunk together. Cuts
+ * off the end of a line that is too long, but the line stays longer than `maxLineBytes`.
+ */
+export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer[], void, undefined> {
+  // Latin-1 preserves every byte, so invalid UTF-8 can be reported. Appending to a string does not copy it.
+  let rest = '';
+  for await (const chunk of input) {
+    const [first = '', ...others] = chunk.toString('latin1').split('\n');
+    if (rest.length <= maxLineBytes) rest += first;
+    const last = others.pop();
+    if (last === undefined) continue;
+    yield [rest, ...others].map((line) => Buffer.from(line, 'latin1'));
+    rest = last;
+  }
+  yield [Buffer.from(rest, 'latin1')];
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. If the line is blank,
+ * returns `undefined`. If the line is not a valid plant, returns a sentence that describes the problem.
+ */
+function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
+  if (line.length > maxLineBytes) return 'it is longer than 1 MiB.';
+  try {
+    // The decoder omits U+FEFF, a byte order mark, which some programs write at the start of a file.
+    const text = decoder.decode(line);
+    if (text.trim() === '') return undefined;
+    const value = parseExactJson(text);
+    const plant = parseNewPlant(value);
+    const { user } = value as { user?: unknown };
+    return isUser(user) ? { user, plant } : errorTable.invalid_user.message;
+  } catch (error) {
+    return isPlantStoreError(error) ? error.message : 'it is not JSON in UTF-8.';
   }
 }

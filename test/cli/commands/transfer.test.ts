@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readLines } from '../../../src/cli/plant-lines.ts';
+import { readLines } from '../../../src/cli/commands/import.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { spawnCommand } from '../../support/command-line.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
