@@ -21,5 +21,5 @@ export type {
   StorageAdapter,
   Write,
 } from './core/storage-adapter.ts';
-export type { CopyCounts, CopyPlantsOptions, PlantConflict } from './transfer/add-plants.ts';
 export { copyPlants } from './transfer/copy-plants.ts';
+export type { CopyCounts, CopyPlantsOptions, PlantConflict } from './transfer/copy-plants.ts';

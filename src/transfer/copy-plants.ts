@@ -1,8 +1,45 @@
 import { checkFunctionOption, checkOptionNames } from '../application/options.ts';
+import { minInt64 } from '../core/model/int64.ts';
+import type { Plant, PlantId } from '../core/model/plant.ts';
+import { maxPageLength } from '../core/page.ts';
 import { checkAdapter } from '../core/storage-adapter.ts';
-import type { StorageAdapter } from '../core/storage-adapter.ts';
-import { addPlants } from './add-plants.ts';
-import type { CopyCounts, CopyPlantsOptions } from './add-plants.ts';
+import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
+
+/** A plant that was not added, because the user already has a different plant with the same id. */
+export interface PlantConflict {
+  /** The user of both plants. */
+  readonly user: string;
+  /** The plant that was not added. */
+  readonly plant: Plant;
+  /** The stored plant with the same id, which stays unchanged. */
+  readonly existing: Plant;
+}
+
+/** The result of `copyPlants`. */
+export interface CopyCounts {
+  /** The number of plants that were added to the target. */
+  readonly added: number;
+  /** The number of plants that the target already contained, with the same name and tag. */
+  readonly existing: number;
+  /** The number of plants that were not copied, because the target has a different plant with the same user and id. */
+  readonly conflicts: number;
+}
+
+/** The callbacks of `copyPlants`. If a callback throws, `copyPlants` stops and rejects with that error. */
+export interface CopyPlantsOptions {
+  /** Called after each page of at most 1000 plants, with the counts so far. */
+  onProgress?: ((counts: CopyCounts) => void) | undefined;
+  /** Called once for each conflict. */
+  onConflict?: ((conflict: PlantConflict) => void) | undefined;
+}
+
+/** Reached only if the target hides its plants, or if other clients repeatedly delete and create the same plants. */
+const maxRounds = 10;
+
+const minReadPlants = 16;
+
+/** With more concurrent reads, the wait for a connection of a pool could time out. */
+const maxReads = 4;
 
 /**
  * Copies the plants of all users from one storage adapter to another, in constant memory. Never overwrites a plant. To
@@ -26,4 +63,75 @@ export async function copyPlants(
   checkOptionNames('copyPlants', options, ['onProgress', 'onConflict']);
   for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunctionOption(name, value);
   return addPlants(from.scan(), to, options);
+}
+
+/** A page must contain at most one plant with a given user and id. */
+export async function addPlants(
+  pages: AsyncIterable<readonly OwnedPlant[]>,
+  to: StorageAdapter,
+  { onProgress, onConflict }: CopyPlantsOptions,
+): Promise<CopyCounts> {
+  const counts = { added: 0, existing: 0, conflicts: 0 };
+
+  function countTaken({ user, plant }: OwnedPlant, existing: Plant | undefined): boolean {
+    if (existing === undefined) return false;
+    if (existing.name === plant.name && existing.tag === plant.tag) {
+      counts.existing++;
+    } else {
+      counts.conflicts++;
+      onConflict?.({ user, plant, existing });
+    }
+    return true;
+  }
+
+  async function addBatch(plants: readonly OwnedPlant[]): Promise<void> {
+    let pending = plants;
+    for (let round = 0; pending.length > 0; round++) {
+      if (round === maxRounds) throw new Error('The storage reports that plants exist, but does not return them.');
+      const outcomes = await to.commit(pending.map((owned) => ({ kind: 'create', ...owned })));
+      const taken = pending.filter((_, index) => outcomes[index] !== true);
+      counts.added += pending.length - taken.length;
+      const stored = await findPlants(to, taken);
+      // A plant remains pending if the stored plant with its id was deleted after the commit.
+      pending = taken.filter((owned) => !countTaken(owned, stored.get(keyOf(owned))));
+    }
+  }
+
+  for await (const page of pages) {
+    for (let at = 0; at < page.length; at += maxPageLength) await addBatch(page.slice(at, at + maxPageLength));
+    onProgress?.({ ...counts });
+  }
+  return counts;
+}
+
+export function keyOf({ user, plant }: OwnedPlant): string {
+  return `${plant.id} ${user}`;
+}
+
+/** Returns the stored plants that have the keys of `wanted`, and possibly others, in a map keyed by {@link keyOf}. */
+async function findPlants(storage: StorageAdapter, wanted: readonly OwnedPlant[]): Promise<ReadonlyMap<string, Plant>> {
+  const found = new Map<string, Plant>();
+  const users = Map.groupBy(wanted, ({ user }) => user).entries();
+  const readUsers = async (): Promise<void> => {
+    for (const [user, owned] of users) {
+      const ids = owned.map(({ plant }) => plant.id).sort((a, b) => (a < b ? -1 : 1));
+      for await (const plant of readFrom(storage, user, ids)) found.set(keyOf({ user, plant }), plant);
+    }
+  };
+  await Promise.all(Array.from({ length: maxReads }, readUsers));
+  return found;
+}
+
+/** `ids` must be sorted. Consecutive ids require one read. A few ids among many plants require one short read each. */
+async function* readFrom(storage: StorageAdapter, user: string, ids: readonly PlantId[]): AsyncIterable<Plant> {
+  let remaining = ids;
+  let limit = ids.length;
+  for (let first; (first = remaining[0]) !== undefined; limit = Math.max(limit >> 2, minReadPlants)) {
+    const after = first === minInt64 ? undefined : first - 1n;
+    const { plants } = await storage.list(user, { after, limit });
+    yield* plants;
+    const last = plants.at(-1)?.id;
+    if (last === undefined) return;
+    remaining = remaining.slice(1).filter((id) => id > last);
+  }
 }

@@ -1,4 +1,4 @@
-import { addPlants } from '../../transfer/add-plants.ts';
+import { addPlants } from '../../transfer/copy-plants.ts';
 import { parseCommandLine } from '../command.ts';
 import { interruptible, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';

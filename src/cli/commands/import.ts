@@ -3,7 +3,7 @@ import { parseExactJson } from '../../core/model/exact-json.ts';
 import { parseNewPlant } from '../../core/model/plant.ts';
 import { isUser } from '../../core/model/user.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
-import { addPlants, keyOf } from '../../transfer/add-plants.ts';
+import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
 import { parseCommandLine } from '../command.ts';
 import { setting, settings } from '../environment.ts';
 import { interruptible } from '../interruption.ts';

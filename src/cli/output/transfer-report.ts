@@ -1,4 +1,4 @@
-import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/add-plants.ts';
+import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/copy-plants.ts';
 import { exitCodeOf } from '../interruption.ts';
 import { formatCount, printable } from './text.ts';
 
