@@ -74,7 +74,7 @@ export const scenarios: readonly Scenario[] = [
     name: '1000 connections that pipeline 1000 lists',
     attack: { connections: 1000, text: get('/plants?limit=1000').repeat(1000), tokens: ada, repeats: true },
     permits: 500,
-    // node:http needs 10 ms to parse the 64 KiB that a new connection sends, so one round of all clients takes 10 seconds.
+    // node:http needs 10 ms to parse the 64 KiB that a new connection sends, so one round of all clients takes 10 s.
     maxWaitMs: 30_000,
   },
   {

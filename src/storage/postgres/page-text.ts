@@ -39,7 +39,7 @@ export function parsePageText({ ids, texts }: PageText): Plant[] | undefined {
   for (let at = 0; at < bytes.length; at += 8) {
     const nameEnd = texts.indexOf(separator, start);
     const nextSeparator = texts.indexOf(separator, nameEnd + 1);
-    // An omitted plant, or a separator in a name or tag, adds a separator. The text then continues after the last plant.
+    // An omitted plant, or a separator in a name or tag, adds a separator. Then the last plant does not end the text.
     if ((nextSeparator === -1) !== (at + 8 === bytes.length)) return undefined;
     const end = nextSeparator === -1 ? texts.length : nextSeparator;
     const [id, name] = [int64s.getBigInt64(at), texts.slice(start, nameEnd)];

@@ -161,8 +161,8 @@ export function tryCheckpoint(database: DatabaseSync): void {
 }
 
 /**
- * A transaction that writes must be `IMMEDIATE`. Otherwise, SQLite would acquire the write lock only at the first write,
- * and could then fail without waiting for the lock.
+ * A transaction that writes must be `IMMEDIATE`. Otherwise, SQLite would acquire the write lock only at the first
+ * write, and could then fail without waiting for the lock.
  */
 export function inTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
   database.exec(`BEGIN ${kind}`);

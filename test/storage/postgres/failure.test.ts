@@ -33,27 +33,25 @@ function startLoad(t: TestContext, services: readonly Service[]): ModelClients {
   return clients;
 }
 
-describe('two services over one PostgreSQL database', () => {
-  it('two services lose no acknowledged write when PostgreSQL is restarted, or killed and restarted', async (t) => {
-    const load = startLoad(t, await startServices(t, await cluster.makeDatabase()));
-    for (const end of [() => cluster.stop(), () => cluster.kill()]) {
-      await load.acknowledgeMore(200);
-      await end();
-      await cluster.restart();
-    }
+it('two services lose no acknowledged write when PostgreSQL is stopped or killed, and restarted', async (t) => {
+  const load = startLoad(t, await startServices(t, await cluster.makeDatabase()));
+  for (const end of [() => cluster.stop(), () => cluster.kill()]) {
     await load.acknowledgeMore(200);
-    await load.assertNothingLost();
-  });
+    await end();
+    await cluster.restart();
+  }
+  await load.acknowledgeMore(200);
+  await load.assertNothingLost();
+});
 
-  it('two services are linearizable while all PostgreSQL backends are terminated again and again', async (t) => {
-    const services = await startServices(t, await cluster.makeDatabase());
-    let responses = 0;
-    const failures = await countFailures(services, async () => {
-      if (++responses % 20 !== 0) return;
-      await cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'plants%'");
-    });
-    assert.ok(failures > 0, 'No request failed.');
+it('two services are linearizable while all PostgreSQL backends are terminated repeatedly', async (t) => {
+  const services = await startServices(t, await cluster.makeDatabase());
+  let responses = 0;
+  const failures = await countFailures(services, async () => {
+    if (++responses % 20 !== 0) return;
+    await cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'plants%'");
   });
+  assert.ok(failures > 0, 'No request failed.');
 });
 
 describe('a synchronous standby', () => {
@@ -63,7 +61,7 @@ describe('a synchronous standby', () => {
   });
   after(() => standby.remove());
 
-  it('a standby lets no service list its plants, because they can be outdated, but can be exported', async (t) => {
+  it('a standby refuses lists, which can be outdated, but allows exports', async (t) => {
     const ofPrimary = new PostgresStorage({ pool: cluster.pool(t) });
     const ofStandby = new PostgresStorage({ pool: standby.pool(t) });
     const service = await startService(t, { storage: ofStandby });

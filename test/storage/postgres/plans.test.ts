@@ -42,7 +42,7 @@ async function prepared(pool: Pool) {
 }
 
 // A new service would read its whole table for each request until PostgreSQL analyzes the table.
-it('prepared statements are replaced when a table has grown that was empty when they were planned', async (t) => {
+it('prepared statements of a PostgresStorage › are replaced after the table, empty at first, has grown', async (t) => {
   // With only one connection, the test can inspect the session.
   const [pool, table] = [cluster.pool(t, { max: 1 }), cluster.newTable()];
   const storage = new PostgresStorage({ pool, table });
@@ -64,7 +64,7 @@ it('prepared statements are replaced when a table has grown that was empty when 
   for (const { plan, statement } of others) assert.doesNotMatch(plan, /Seq Scan/, statement);
 });
 
-it('prepared statements keep plans that use the index', async (t) => {
+it('prepared statements of a PostgresStorage › are planned five times, then keep a plan with the index', async (t) => {
   const [pool, table] = [cluster.pool(t, { max: 1 }), cluster.newTable()];
   await new PostgresStorage({ pool, table }).commit([]);
   await cluster.query(`INSERT INTO "${table}" SELECT 'user ' || u, n, 'Fern ' || n, 'indoor'

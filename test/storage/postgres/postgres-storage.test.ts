@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { after, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { Client } from 'pg';
@@ -81,127 +81,125 @@ it('two servers over one PostgreSQL database are linearizable', async (t) => {
   assert.equal(await countFailures(await startTwoServers(t, open)), 0);
 });
 
-describe('PostgresStorage', () => {
-  it('PostgresStorage returns exact ids, whatever type parsers the application sets', async (t) => {
-    /** Parses the type text (oid 25) as `pg` does, and all other types differently. */
-    const getTypeParser = (oid: number) => (value: string) => (oid === 25 ? value : { parsed: value });
-    const pool = cluster.pool(t, { types: { getTypeParser } });
-    const storage = new PostgresStorage({ pool, table: cluster.newTable() });
-    const ids = [minInt64, 9007199254740992n, 9007199254740993n, maxInt64];
-    assert.deepEqual(await storage.commit(ids.map((id) => create(id))), [true, true, true, true]);
-    const { plants } = await storage.list('ada', firstPage);
-    const scanned = (await scanAll(storage)).map(({ plant }) => plant);
-    for (const found of [plants, scanned]) assert.equal(found.map(({ id }) => id).join(), ids.join());
-  });
+it('PostgresStorage returns exact ids, whatever type parsers the application sets', async (t) => {
+  /** Parses the type text (oid 25) as `pg` does, and all other types differently. */
+  const getTypeParser = (oid: number) => (value: string) => (oid === 25 ? value : { parsed: value });
+  const pool = cluster.pool(t, { types: { getTypeParser } });
+  const storage = new PostgresStorage({ pool, table: cluster.newTable() });
+  const ids = [minInt64, 9007199254740992n, 9007199254740993n, maxInt64];
+  assert.deepEqual(await storage.commit(ids.map((id) => create(id))), [true, true, true, true]);
+  const { plants } = await storage.list('ada', firstPage);
+  const scanned = (await scanAll(storage)).map(({ plant }) => plant);
+  for (const found of [plants, scanned]) assert.equal(found.map(({ id }) => id).join(), ids.join());
+});
 
-  it('PostgresStorage commits batches of two servers in opposite orders without deadlocks', async (t) => {
-    const connectionString = await cluster.makeDatabase();
-    const storages = [1, 2].map(() => new PostgresStorage({ pool: cluster.pool(t, { connectionString }) }));
-    for (const storage of storages) await storage.commit([create(-1), create(-2)]);
-    const ids = Array.from({ length: 2000 }, (_, n) => n);
-    for (const write of [create, remove, create, remove]) {
-      const [first, second] = [ids, ids.toReversed()].map((order) => order.map((id) => write(id)));
-      const [some, others] = await Promise.all([storages[0]?.commit(first ?? []), storages[1]?.commit(second ?? [])]);
-      assert.deepEqual(
-        ids.map((id) => Number(some?.[id]) + Number(others?.at(-1 - id))),
-        ids.map(() => 1),
-      );
-    }
-    // The servers would recover from a deadlock, but PostgreSQL notices it only after a second.
-    const statistics = 'SELECT deadlocks::integer AS count FROM pg_stat_database WHERE datname = current_database()';
-    assert.deepEqual(await cluster.queryAt(connectionString, statistics), [{ count: 0 }]);
-  });
-
-  /** Opens a storage whose next `failures` INSERT statements fail with `code`, an SQLSTATE or a Node.js error code. */
-  function openFailing(t: TestContext, code: string, failures: number): PostgresStorage {
-    const pool = cluster.pool(t);
-    let left = failures;
-    const query: PostgresPool['query'] = async (statement) => {
-      if (!statement.text.startsWith('INSERT') || left === 0) return pool.query(statement);
-      left--;
-      throw Object.assign(new Error(`failed with ${code}`), { code });
-    };
-    return new PostgresStorage({ pool: { query }, table: cluster.newTable() });
-  }
-
-  it('PostgresStorage retries a rolled-back statement at most five times, and no other statement', async (t) => {
-    for (const code of ['40001', '40P01']) {
-      assert.deepEqual(await openFailing(t, code, 5).commit([create(1)]), [true]);
-      await assert.rejects(openFailing(t, code, 6).commit([create(1)]), { code });
-    }
-    for (const code of ['08006', '40003', '23514', 'ECONNRESET']) {
-      await assert.rejects(openFailing(t, code, 1).commit([create(1)]), { code });
-    }
-  });
-
-  it('PostgresStorage stops using prepared statements after a connection pooler has lost one', async (t) => {
-    const pool = cluster.pool(t, { max: 1 });
-    const storage = new PostgresStorage({ pool, table: cluster.newTable() });
-    for (const id of [1, 2, 3]) {
-      assert.deepEqual(await storage.commit([create(id)]), [true]);
-      await pool.query('DEALLOCATE ALL');
-    }
-    assert.equal((await storage.list('ada', firstPage)).plants.length, 3);
-    assert.deepEqual((await pool.query('SELECT FROM pg_prepared_statements')).rows, []);
-  });
-
-  it('PostgresStorage is closed when the lists in progress have been read, and does not end the pool', async (t) => {
-    const pool = cluster.pool(t);
-    const storage = new PostgresStorage({ pool, table: cluster.newTable() });
-    await storage.commit(Array.from({ length: 1000 }, (_, id) => create(id)));
-    const settled: number[] = [];
-    for (let n = 0; n < 30; n++) void storage.list('ada', firstPage).then(({ plants }) => settled.push(plants.length));
-    await storage.close();
-    // The last list can settle in the same tick as `close`.
-    await new Promise(setImmediate);
-    assert.deepEqual(settled, Array<number>(30).fill(1000));
-    assert.equal((await pool.query('SELECT')).rowCount, 1);
-  });
-
-  // A result is held in memory before its pages are built.
-  it('PostgresStorage reads at most 2 MiB per statement, whatever the size and number of the lists', async (t) => {
-    const pool = cluster.pool(t);
-    const resultBytes: number[] = [];
-    const query: PostgresPool['query'] = async (statement) => {
-      const result = await pool.query<Record<string, string | null>>(statement);
-      resultBytes.push(Buffer.byteLength(result.rows.flatMap((row) => Object.values(row)).join('')));
-      return result;
-    };
-    const storage = new PostgresStorage({ pool: { query }, table: cluster.newTable() });
-    const name = 'x'.repeat(40_000);
-    for (const user of ['ada', 'bob']) {
-      await storage.commit(Array.from({ length: 60 }, (_, id) => create(id, user, name)));
-    }
-    const users = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? 'ada' : 'bob'));
-    const pages = await Promise.all(users.map((user) => storage.list(user, { after: undefined, limit: 25 })));
-    pages.push(await storage.list('ada', firstPage));
-    for (const { plants } of pages) assert.equal(plants.length, 6);
-    assert.equal((await scanAll(storage)).length, 120);
-    for (const bytes of resultBytes) assert.ok(bytes <= 2 * 1024 * 1024, `${bytes} bytes`);
-  });
-
-  // docs/postgresql.md: of a pool of at least five connections, one is always left for commits.
-  it('PostgresStorage reads lists with at most four statements at a time, even with long texts or U+007F', async (t) => {
-    const pool = cluster.pool(t, { max: 20 });
-    let [running, most] = [0, 0];
-    const query: PostgresPool['query'] = async (statement) => {
-      most = Math.max(most, ++running);
-      try {
-        return await pool.query(statement);
-      } finally {
-        running--;
-      }
-    };
-    const storage = new PostgresStorage({ pool: { query }, table: cluster.newTable() });
-    const users = Array.from({ length: 150 }, (_, n) => `user ${n}`);
-    const names = ['Fern', '\x7f', 'x'.repeat(5000)];
-    const nameOf = (n: number): string => names[n % 3] ?? '';
-    await storage.commit(users.map((user, n) => create(1, user, nameOf(n))));
-    const pages = await Promise.all(users.map((user) => storage.list(user, { after: undefined, limit: 20 })));
+it('PostgresStorage commits batches of two servers in opposite orders without deadlocks', async (t) => {
+  const connectionString = await cluster.makeDatabase();
+  const storages = [1, 2].map(() => new PostgresStorage({ pool: cluster.pool(t, { connectionString }) }));
+  for (const storage of storages) await storage.commit([create(-1), create(-2)]);
+  const ids = Array.from({ length: 2000 }, (_, n) => n);
+  for (const write of [create, remove, create, remove]) {
+    const [first, second] = [ids, ids.toReversed()].map((order) => order.map((id) => write(id)));
+    const [some, others] = await Promise.all([storages[0]?.commit(first ?? []), storages[1]?.commit(second ?? [])]);
     assert.deepEqual(
-      pages.map(({ plants }) => plants.map(({ name }) => name)),
-      users.map((_, n) => [nameOf(n)]),
+      ids.map((id) => Number(some?.[id]) + Number(others?.at(-1 - id))),
+      ids.map(() => 1),
     );
-    assert.ok(most <= 4, `${most} statements`);
-  });
+  }
+  // The servers would recover from a deadlock, but PostgreSQL notices it only after a second.
+  const statistics = 'SELECT deadlocks::integer AS count FROM pg_stat_database WHERE datname = current_database()';
+  assert.deepEqual(await cluster.queryAt(connectionString, statistics), [{ count: 0 }]);
+});
+
+/** Opens a storage whose next `failures` INSERT statements fail with `code`, an SQLSTATE or a Node.js error code. */
+function openFailing(t: TestContext, code: string, failures: number): PostgresStorage {
+  const pool = cluster.pool(t);
+  let left = failures;
+  const query: PostgresPool['query'] = async (statement) => {
+    if (!statement.text.startsWith('INSERT') || left === 0) return pool.query(statement);
+    left--;
+    throw Object.assign(new Error(`failed with ${code}`), { code });
+  };
+  return new PostgresStorage({ pool: { query }, table: cluster.newTable() });
+}
+
+it('PostgresStorage retries a rolled-back statement at most five times, and no other statement', async (t) => {
+  for (const code of ['40001', '40P01']) {
+    assert.deepEqual(await openFailing(t, code, 5).commit([create(1)]), [true]);
+    await assert.rejects(openFailing(t, code, 6).commit([create(1)]), { code });
+  }
+  for (const code of ['08006', '40003', '23514', 'ECONNRESET']) {
+    await assert.rejects(openFailing(t, code, 1).commit([create(1)]), { code });
+  }
+});
+
+it('PostgresStorage stops using prepared statements after a connection pooler has lost one', async (t) => {
+  const pool = cluster.pool(t, { max: 1 });
+  const storage = new PostgresStorage({ pool, table: cluster.newTable() });
+  for (const id of [1, 2, 3]) {
+    assert.deepEqual(await storage.commit([create(id)]), [true]);
+    await pool.query('DEALLOCATE ALL');
+  }
+  assert.equal((await storage.list('ada', firstPage)).plants.length, 3);
+  assert.deepEqual((await pool.query('SELECT FROM pg_prepared_statements')).rows, []);
+});
+
+it('PostgresStorage is closed when the lists in progress have been read, and does not end the pool', async (t) => {
+  const pool = cluster.pool(t);
+  const storage = new PostgresStorage({ pool, table: cluster.newTable() });
+  await storage.commit(Array.from({ length: 1000 }, (_, id) => create(id)));
+  const settled: number[] = [];
+  for (let n = 0; n < 30; n++) void storage.list('ada', firstPage).then(({ plants }) => settled.push(plants.length));
+  await storage.close();
+  // The last list can settle in the same tick as `close`.
+  await new Promise(setImmediate);
+  assert.deepEqual(settled, Array<number>(30).fill(1000));
+  assert.equal((await pool.query('SELECT')).rowCount, 1);
+});
+
+// A result is held in memory before its pages are built.
+it('PostgresStorage reads at most 2 MiB per statement, whatever the size and number of the lists', async (t) => {
+  const pool = cluster.pool(t);
+  const resultBytes: number[] = [];
+  const query: PostgresPool['query'] = async (statement) => {
+    const result = await pool.query<Record<string, string | null>>(statement);
+    resultBytes.push(Buffer.byteLength(result.rows.flatMap((row) => Object.values(row)).join('')));
+    return result;
+  };
+  const storage = new PostgresStorage({ pool: { query }, table: cluster.newTable() });
+  const name = 'x'.repeat(40_000);
+  for (const user of ['ada', 'bob']) {
+    await storage.commit(Array.from({ length: 60 }, (_, id) => create(id, user, name)));
+  }
+  const users = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? 'ada' : 'bob'));
+  const pages = await Promise.all(users.map((user) => storage.list(user, { after: undefined, limit: 25 })));
+  pages.push(await storage.list('ada', firstPage));
+  for (const { plants } of pages) assert.equal(plants.length, 6);
+  assert.equal((await scanAll(storage)).length, 120);
+  for (const bytes of resultBytes) assert.ok(bytes <= 2 * 1024 * 1024, `${bytes} bytes`);
+});
+
+// docs/postgresql.md: of a pool of at least five connections, one is always left for commits.
+it('PostgresStorage reads lists with at most four statements at a time, even with long texts or U+007F', async (t) => {
+  const pool = cluster.pool(t, { max: 20 });
+  let [running, most] = [0, 0];
+  const query: PostgresPool['query'] = async (statement) => {
+    most = Math.max(most, ++running);
+    try {
+      return await pool.query(statement);
+    } finally {
+      running--;
+    }
+  };
+  const storage = new PostgresStorage({ pool: { query }, table: cluster.newTable() });
+  const users = Array.from({ length: 150 }, (_, n) => `user ${n}`);
+  const names = ['Fern', '\x7f', 'x'.repeat(5000)];
+  const nameOf = (n: number): string => names[n % 3] ?? '';
+  await storage.commit(users.map((user, n) => create(1, user, nameOf(n))));
+  const pages = await Promise.all(users.map((user) => storage.list(user, { after: undefined, limit: 20 })));
+  assert.deepEqual(
+    pages.map(({ plants }) => plants.map(({ name }) => name)),
+    users.map((_, n) => [nameOf(n)]),
+  );
+  assert.ok(most <= 4, `${most} statements`);
 });

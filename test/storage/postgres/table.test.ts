@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { after, it } from 'node:test';
 import { Client } from 'pg';
 import { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
@@ -37,145 +37,143 @@ async function newTable(t: HasAfter): Promise<{ table: string; storage: Postgres
   return { table, storage };
 }
 
-describe('PostgresStorage', () => {
-  it('the table can have any name of 63 bytes, even with quotes', async (t) => {
-    const [schema, table] = [`it's "${'é'.repeat(28)}"`, '"; DROP TABLE plants; --'];
-    await cluster.query(`CREATE SCHEMA "${schema.replaceAll('"', '""')}"`);
-    await new PostgresStorage({ pool: cluster.pool(t), schema, table }).commit([]);
-    const found = 'SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2';
-    assert.equal((await cluster.query(found, [schema, table])).length, 1);
-  });
-
-  it('the table is created once by ten servers that start at the same time on an empty database', async (t) => {
-    const connectionString = await cluster.makeDatabase();
-    const pools = Array.from({ length: 10 }, () => poolOf(t, { connectionString, max: 1 }));
-    await Promise.all(pools.map((pool) => pool.query('SELECT')));
-    const storages = pools.map((pool) => new PostgresStorage({ pool }));
-    const outcomes = await Promise.all(storages.map((storage, n) => storage.commit([create(0), create(n + 1)])));
-    assert.equal(outcomes.flat().filter(Boolean).length, 11);
-    assert.equal((await cluster.queryAt(connectionString, 'SELECT FROM public.plants')).length, 11);
-  });
-
-  it('the table is checked and used while another transaction writes to it', async (t) => {
-    const { table } = await newTable(t);
-    const busy = new Client({ connectionString: cluster.url() });
-    await busy.connect();
-    t.after(() => busy.end());
-    // Writes take this lock. ALTER TABLE would wait for it.
-    await busy.query(`BEGIN; LOCK TABLE "${table}" IN ROW EXCLUSIVE MODE`);
-    const pool = cluster.pool(t, { lock_timeout: 5000 });
-    assert.deepEqual(await new PostgresStorage({ pool, table }).commit([create(2)]), [true]);
-  });
-
-  it('the table is used when its schema exists or, if createTable is false, when it exists itself', async (t) => {
-    const options = { pool: cluster.pool(t), schema: 'beds' };
-    const [storage, other] = [new PostgresStorage(options), new PostgresStorage({ ...options, createTable: false })];
-    await assertUnsupported(storage, /^There is no schema for the table "beds"."plants"\.$/);
-    await cluster.query('CREATE SCHEMA beds');
-    await assertUnsupported(other, /^There is no table "beds"."plants"\.$/);
-    assert.deepEqual(await storage.commit([create(1)]), [true]);
-    assert.deepEqual(await other.commit([create(1)]), [false]);
-  });
-
-  it('the table is not created again after a rename, because that would hide the loss of the plants', async (t) => {
-    const { table, storage } = await newTable(t);
-    await cluster.query(`ALTER TABLE "${table}" RENAME TO renamed`);
-    await assert.rejects(storage.commit([create(2)]));
-    await assertUnsupported(storage, /^There is no table/);
-    await cluster.query(`ALTER TABLE renamed RENAME TO "${table}"`);
-    assert.deepEqual(await storage.commit([create(1), create(2)]), [false, true]);
-  });
-
-  it('the table is not created in a database whose encoding is not UTF8', async (t) => {
-    const connectionString = await cluster.makeDatabase("ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'");
-    const storage = new PostgresStorage({ pool: poolOf(t, { connectionString }) });
-    await assertUnsupported(storage, /^The server_encoding is LATIN1, not UTF8\.$/);
-    const tables = "SELECT FROM pg_tables WHERE tablename = 'plants'";
-    assert.deepEqual(await cluster.queryAt(connectionString, tables), []);
-  });
-
-  it('the table is not used with synchronous_commit off, because a crash would lose plants', async (t) => {
-    const pool = cluster.pool(t, { options: '-c synchronous_commit=off' });
-    const storage = new PostgresStorage({ pool, table: cluster.newTable() });
-    await assertUnsupported(storage, /^synchronous_commit is off/);
-  });
-
-  it('the table is used by a role without other privileges, unless a possibly hostile role owns it', async (t) => {
-    const { table } = await newTable(t);
-    await cluster.query(`CREATE ROLE mallory; CREATE ROLE ann LOGIN;
-      GRANT SELECT, INSERT, DELETE ON "${table}" TO ann`);
-    const pool = poolOf(t, { connectionString: cluster.url().replace('postgres:sesame', 'ann') });
-    const open = (createTable = true): PostgresStorage => new PostgresStorage({ pool, table, createTable });
-    assert.deepEqual(await open().commit([remove(1)]), [true]);
-    await cluster.query(`ALTER TABLE "${table}" OWNER TO mallory`);
-    await assertUnsupported(open(), new RegExp(`"${table}" belongs to the role mallory`));
-    assert.deepEqual(await open(false).commit([create(1)]), [true]);
-    await cluster.query('GRANT mallory TO ann');
-    assert.deepEqual(await open().commit([create(1)]), [false]);
-  });
-
-  it('the table can have a second index of its primary key, as during REINDEX CONCURRENTLY', async (t) => {
-    const { table } = await newTable(t);
-    await cluster.query(`CREATE UNIQUE INDEX copy ON "${table}" ("user", id)`);
-    assert.deepEqual(await new PostgresStorage({ pool: cluster.pool(t), table }).commit([create(1)]), [false]);
-  });
-
-  it('the table is refused within a second after it is changed while the server runs', async (t) => {
-    const { table, storage } = await newTable(t);
-    await cluster.query(`ALTER TABLE "${table}" SET UNLOGGED`);
-    await eventually(() => assertUnsupported(storage, /not a permanent table/));
-  });
-
-  const alter = 'ALTER TABLE beds.plants';
-  const onDelete = 'BEFORE DELETE ON beds.plants FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()';
-  const changes = [
-    { what: 'another column', sql: `${alter} ADD color text`, cause: /tag text, color text/ },
-    {
-      what: 'a generated column',
-      sql: `${alter} DROP tag, ADD tag text GENERATED ALWAYS AS ('x') STORED`,
-      cause: /tag text GENERATED/,
-    },
-    { what: 'ids of 32 bits', sql: `${alter} ALTER id TYPE integer`, cause: /id integer/ },
-    { what: 'another collation', sql: `${alter} ALTER "user" TYPE text COLLATE "default"`, cause: /"user" text NOT/ },
-    { what: 'names that can be NULL', sql: `${alter} ALTER name DROP NOT NULL`, cause: /name text, / },
-    {
-      what: 'another primary key',
-      sql: `${alter} DROP CONSTRAINT plants_pkey, ADD PRIMARY KEY (id, "user")`,
-      cause: /PRIMARY KEY \(id, "user"\)/,
-    },
-    {
-      what: 'partitions',
-      sql: `${alter} RENAME TO former;
-        CREATE TABLE beds.plants (LIKE beds.former INCLUDING ALL) PARTITION BY HASH ("user")`,
-      cause: /not a permanent table/,
-    },
-    {
-      what: 'a view in its place',
-      sql: `${alter} RENAME TO p; CREATE VIEW beds.plants AS TABLE beds.p`,
-      cause: /RULE/,
-    },
-    { what: 'a CHECK constraint', sql: `${alter} ADD CHECK (name <> 'weed')`, cause: /CHECK \(\(name <> 'weed'/ },
-    {
-      what: 'a foreign key of another table',
-      sql: 'CREATE TABLE beds.pots (owner text, plant bigint, FOREIGN KEY (owner, plant) REFERENCES beds.plants)',
-      cause: /FOREIGN KEY \(owner, plant\)/,
-    },
-    { what: 'an index, which rejects long names', sql: 'CREATE INDEX by_name ON beds.plants (name)', cause: /by_name/ },
-    { what: 'a trigger', sql: `CREATE TRIGGER fault ${onDelete}`, cause: /TRIGGER fault BEFORE DELETE/ },
-    { what: 'a rule', sql: 'CREATE RULE no AS ON DELETE TO beds.plants DO INSTEAD NOTHING', cause: /RULE no/ },
-    { what: 'row security', sql: `${alter} ENABLE ROW LEVEL SECURITY`, cause: /ROW LEVEL SECURITY/ },
-    { what: 'a child table', sql: 'CREATE TABLE beds.child () INHERITS (beds.plants)', cause: /INHERITS/ },
-  ];
-  for (const { what, sql, cause } of changes) {
-    it(`the table is refused with ${what}, and the cause names the change`, async (t) => {
-      await cluster.query('DROP SCHEMA IF EXISTS beds CASCADE; CREATE SCHEMA beds');
-      const options = { pool: cluster.pool(t), schema: 'beds' };
-      await new PostgresStorage(options).commit([create(1)]);
-      await cluster.query(sql);
-      await assertUnsupported(new PostgresStorage(options), cause);
-    });
-  }
+it('PostgresStorage table › can have any name of 63 bytes, even with quotes', async (t) => {
+  const [schema, table] = [`it's "${'é'.repeat(28)}"`, '"; DROP TABLE plants; --'];
+  await cluster.query(`CREATE SCHEMA "${schema.replaceAll('"', '""')}"`);
+  await new PostgresStorage({ pool: cluster.pool(t), schema, table }).commit([]);
+  const found = 'SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2';
+  assert.equal((await cluster.query(found, [schema, table])).length, 1);
 });
+
+it('PostgresStorage table › is created once by ten servers that start at the same time', async (t) => {
+  const connectionString = await cluster.makeDatabase();
+  const pools = Array.from({ length: 10 }, () => poolOf(t, { connectionString, max: 1 }));
+  await Promise.all(pools.map((pool) => pool.query('SELECT')));
+  const storages = pools.map((pool) => new PostgresStorage({ pool }));
+  const outcomes = await Promise.all(storages.map((storage, n) => storage.commit([create(0), create(n + 1)])));
+  assert.equal(outcomes.flat().filter(Boolean).length, 11);
+  assert.equal((await cluster.queryAt(connectionString, 'SELECT FROM public.plants')).length, 11);
+});
+
+it('PostgresStorage table › is checked and used while another transaction writes to it', async (t) => {
+  const { table } = await newTable(t);
+  const busy = new Client({ connectionString: cluster.url() });
+  await busy.connect();
+  t.after(() => busy.end());
+  // Writes take this lock. ALTER TABLE would wait for it.
+  await busy.query(`BEGIN; LOCK TABLE "${table}" IN ROW EXCLUSIVE MODE`);
+  const pool = cluster.pool(t, { lock_timeout: 5000 });
+  assert.deepEqual(await new PostgresStorage({ pool, table }).commit([create(2)]), [true]);
+});
+
+it('PostgresStorage table › is used once its schema exists or, if createTable is false, the table', async (t) => {
+  const options = { pool: cluster.pool(t), schema: 'beds' };
+  const [storage, other] = [new PostgresStorage(options), new PostgresStorage({ ...options, createTable: false })];
+  await assertUnsupported(storage, /^There is no schema for the table "beds"."plants"\.$/);
+  await cluster.query('CREATE SCHEMA beds');
+  await assertUnsupported(other, /^There is no table "beds"."plants"\.$/);
+  assert.deepEqual(await storage.commit([create(1)]), [true]);
+  assert.deepEqual(await other.commit([create(1)]), [false]);
+});
+
+it('PostgresStorage table › is not created again after a rename, which would hide the loss', async (t) => {
+  const { table, storage } = await newTable(t);
+  await cluster.query(`ALTER TABLE "${table}" RENAME TO renamed`);
+  await assert.rejects(storage.commit([create(2)]));
+  await assertUnsupported(storage, /^There is no table/);
+  await cluster.query(`ALTER TABLE renamed RENAME TO "${table}"`);
+  assert.deepEqual(await storage.commit([create(1), create(2)]), [false, true]);
+});
+
+it('PostgresStorage table › is not created in a database whose encoding is not UTF8', async (t) => {
+  const connectionString = await cluster.makeDatabase("ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'");
+  const storage = new PostgresStorage({ pool: poolOf(t, { connectionString }) });
+  await assertUnsupported(storage, /^The server_encoding is LATIN1, not UTF8\.$/);
+  const tables = "SELECT FROM pg_tables WHERE tablename = 'plants'";
+  assert.deepEqual(await cluster.queryAt(connectionString, tables), []);
+});
+
+it('PostgresStorage table › is not used with synchronous_commit off, because a crash would lose plants', async (t) => {
+  const pool = cluster.pool(t, { options: '-c synchronous_commit=off' });
+  const storage = new PostgresStorage({ pool, table: cluster.newTable() });
+  await assertUnsupported(storage, /^synchronous_commit is off/);
+});
+
+it('PostgresStorage table › needs three privileges, and an owner that the role is a member of', async (t) => {
+  const { table } = await newTable(t);
+  await cluster.query(`CREATE ROLE mallory; CREATE ROLE ann LOGIN;
+    GRANT SELECT, INSERT, DELETE ON "${table}" TO ann`);
+  const pool = poolOf(t, { connectionString: cluster.url().replace('postgres:sesame', 'ann') });
+  const open = (createTable = true): PostgresStorage => new PostgresStorage({ pool, table, createTable });
+  assert.deepEqual(await open().commit([remove(1)]), [true]);
+  await cluster.query(`ALTER TABLE "${table}" OWNER TO mallory`);
+  await assertUnsupported(open(), new RegExp(`"${table}" belongs to the role mallory`));
+  assert.deepEqual(await open(false).commit([create(1)]), [true]);
+  await cluster.query('GRANT mallory TO ann');
+  assert.deepEqual(await open().commit([create(1)]), [false]);
+});
+
+it('PostgresStorage table › can have a second index of its primary key, as during REINDEX CONCURRENTLY', async (t) => {
+  const { table } = await newTable(t);
+  await cluster.query(`CREATE UNIQUE INDEX copy ON "${table}" ("user", id)`);
+  assert.deepEqual(await new PostgresStorage({ pool: cluster.pool(t), table }).commit([create(1)]), [false]);
+});
+
+it('PostgresStorage table › is refused after a change while the server runs', async (t) => {
+  const { table, storage } = await newTable(t);
+  await cluster.query(`ALTER TABLE "${table}" SET UNLOGGED`);
+  await eventually(() => assertUnsupported(storage, /not a permanent table/));
+});
+
+const alter = 'ALTER TABLE beds.plants';
+const onDelete = 'BEFORE DELETE ON beds.plants FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()';
+const changes = [
+  { what: 'another column', sql: `${alter} ADD color text`, cause: /tag text, color text/ },
+  {
+    what: 'a generated column',
+    sql: `${alter} DROP tag, ADD tag text GENERATED ALWAYS AS ('x') STORED`,
+    cause: /tag text GENERATED/,
+  },
+  { what: 'ids of 32 bits', sql: `${alter} ALTER id TYPE integer`, cause: /id integer/ },
+  { what: 'another collation', sql: `${alter} ALTER "user" TYPE text COLLATE "default"`, cause: /"user" text NOT/ },
+  { what: 'names that can be NULL', sql: `${alter} ALTER name DROP NOT NULL`, cause: /name text, / },
+  {
+    what: 'another primary key',
+    sql: `${alter} DROP CONSTRAINT plants_pkey, ADD PRIMARY KEY (id, "user")`,
+    cause: /PRIMARY KEY \(id, "user"\)/,
+  },
+  {
+    what: 'partitions',
+    sql: `${alter} RENAME TO former;
+      CREATE TABLE beds.plants (LIKE beds.former INCLUDING ALL) PARTITION BY HASH ("user")`,
+    cause: /not a permanent table/,
+  },
+  {
+    what: 'a view in its place',
+    sql: `${alter} RENAME TO p; CREATE VIEW beds.plants AS TABLE beds.p`,
+    cause: /RULE/,
+  },
+  { what: 'a CHECK constraint', sql: `${alter} ADD CHECK (name <> 'weed')`, cause: /CHECK \(\(name <> 'weed'/ },
+  {
+    what: 'a foreign key of another table',
+    sql: 'CREATE TABLE beds.pots (owner text, plant bigint, FOREIGN KEY (owner, plant) REFERENCES beds.plants)',
+    cause: /FOREIGN KEY \(owner, plant\)/,
+  },
+  { what: 'an index, which rejects long names', sql: 'CREATE INDEX by_name ON beds.plants (name)', cause: /by_name/ },
+  { what: 'a trigger', sql: `CREATE TRIGGER fault ${onDelete}`, cause: /TRIGGER fault BEFORE DELETE/ },
+  { what: 'a rule', sql: 'CREATE RULE no AS ON DELETE TO beds.plants DO INSTEAD NOTHING', cause: /RULE no/ },
+  { what: 'row security', sql: `${alter} ENABLE ROW LEVEL SECURITY`, cause: /ROW LEVEL SECURITY/ },
+  { what: 'a child table', sql: 'CREATE TABLE beds.child () INHERITS (beds.plants)', cause: /INHERITS/ },
+];
+for (const { what, sql, cause } of changes) {
+  it(`PostgresStorage table › is refused with ${what}, and the cause names the change`, async (t) => {
+    await cluster.query('DROP SCHEMA IF EXISTS beds CASCADE; CREATE SCHEMA beds');
+    const options = { pool: cluster.pool(t), schema: 'beds' };
+    await new PostgresStorage(options).commit([create(1)]);
+    await cluster.query(sql);
+    await assertUnsupported(new PostgresStorage(options), cause);
+  });
+}
 
 /** Overloads of what the statements use, in a schema of the `search_path`. They fail if they are called. */
 const hostile = [

@@ -62,7 +62,7 @@ for (const commitThread of [false, true]) {
   });
 }
 
-it('SqliteStorage reports why a long list could not be read, and lists the plants when the disk works again', async (t) => {
+it('SqliteStorage reports why a long list could not be read, and lists it when the disk works again', async (t) => {
   const path = await newPath(t);
   const storage = openSqlite(t, path);
   await openSqlite(t, path).commit(createEach(rowOfPlants('ada', 1000)));

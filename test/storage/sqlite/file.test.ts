@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFile, link, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { openDatabase } from '../../../src/storage/sqlite/database.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
@@ -43,130 +43,128 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(read)));
 }
 
-describe('SqliteStorage', () => {
-  it('the file is not created in a folder that does not exist, and cannot be a folder', async (t) => {
-    const existing = await temporaryFolder(t);
-    assert.throws(() => new SqliteStorage(existing), { code: 'storage_unsupported', message: /is not a file/ });
-    const folder = join(existing, 'new');
-    const message = `There is no folder ${folder} for the database file. Create the folder, or choose another file.`;
-    assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), { message });
-  });
+it('SqliteStorage file › is not created in a folder that does not exist, and cannot be a folder', async (t) => {
+  const existing = await temporaryFolder(t);
+  assert.throws(() => new SqliteStorage(existing), { code: 'storage_unsupported', message: /is not a file/ });
+  const folder = join(existing, 'new');
+  const message = `There is no folder ${folder} for the database file. Create the folder, or choose another file.`;
+  assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), { message });
+});
 
-  it('the file has the application id, and a WAL that each commit syncs', async (t) => {
-    using database = openDatabase(await newPath(t), 5000);
-    const header = { user_version: 1, application_id: 0x504c4e54, journal_mode: 'wal' };
-    const full = { synchronous: 2, fullfsync: 1, checkpoint_fullfsync: 1 };
-    for (const [name, value] of Object.entries({ ...header, ...full })) {
-      assert.equal(database.prepare(`PRAGMA ${name}`).get()?.[name], value, name);
-    }
-  });
-
-  it('the file contains plain text', async (t) => {
-    const path = await newPath(t);
-    await createAll(path, hostilePlants);
-    using database = new DatabaseSync(path, { readOnly: true });
-    const rows = database.prepare('SELECT user, name, tag FROM plants ORDER BY user, id').all();
-    const expected = hostilePlants.map(({ user, plant: { name, tag = null } }) => ({ user, name, tag }));
-    assert.deepEqual(
-      rows.map((row) => ({ ...row })),
-      expected,
-    );
-  });
-
-  it('the file is initialized if it is empty, or after a crash during its creation', async (t) => {
-    const [empty, path, from] = [await newPath(t), await newPath(t), await newPath(t)];
-    await writeFile(empty, '');
-    const database = new DatabaseSync(from);
-    // The cache is so small that SQLite writes part of the transaction to the file.
-    database.exec('PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1e6))');
-    for (const ending of ['', '-journal']) await copyFile(from + ending, path + ending);
-    database.close();
-    for (const file of [empty, path]) {
-      await createAll(file, plants);
-      assert.deepEqual(await readAll(file), plants);
-    }
-  });
-
-  it('the file is refused if it is mounted without its folder', async (t) => {
-    const path = await stored(t);
-    const mounted = join(dirname(path), 'a mount.db');
-    await writeFile(mounted, '');
-    if (spawnSync('mount', ['--bind', path, mounted]).status !== 0) {
-      t.skip('this process may not mount');
-      return;
-    }
-    try {
-      assert.throws(() => new SqliteStorage(mounted), { code: 'storage_unsupported', message: /mount the folder/ });
-    } finally {
-      execFileSync('umount', [mounted]);
-    }
-    assert.deepEqual((await readdir(dirname(path))).sort(), ['a mount.db', 'plants.db']);
-  });
-
-  const run = (sql: string) => (path: string) => {
-    execute(path, sql);
-  };
-  const addWal = async (path: string): Promise<void> => {
-    const database = new DatabaseSync(`${path}.open`);
-    database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)');
-    for (const ending of ['', '-wal']) await copyFile(`${path}.open${ending}`, path + ending);
-    database.close();
-  };
-  const shorten = async (path: string): Promise<void> => truncate(path, (await stat(path)).size - 1);
-  const orphanedWal = /-wal contains writes, but .* is missing or empty/;
-  const refused = [
-    { what: 'is missing but has a WAL', make: changed(crashed, rm), error: orphanedWal },
-    { what: 'is empty but has a WAL', make: changed(crashed, truncate), error: orphanedWal },
-    { what: 'is not a plant store', make: changed(newPath, run('CREATE TABLE plants (id)')), error: /another appl/ },
-    { what: 'is not a plant store and has a WAL', make: changed(newPath, addWal), error: /another application/ },
-    { what: 'has a newer schema', make: changed(stored, run('PRAGMA user_version = 2')), error: /schema version 2/ },
-    { what: 'has lost its table', make: changed(stored, run('DROP TABLE plants')), error: /is damaged/ },
-    { what: 'was truncated', make: changed(stored, shorten), error: /is damaged/ },
-    { what: 'has a hard link', make: changed(stored, (path) => link(path, `${path}.new`)), error: /link: remove it/ },
-  ];
-  for (const { what, make, error: message } of refused) {
-    it(`the file is refused and stays unchanged if it ${what}`, async (t) => {
-      const path = await make(t);
-      const before = await filesIn(dirname(path));
-      assert.throws(() => new SqliteStorage(path), { name: 'PlantStoreError', code: 'storage_unsupported', message });
-      assert.deepEqual(await filesIn(dirname(path)), before);
-    });
+it('SqliteStorage file › has the application id, and a WAL that each commit syncs', async (t) => {
+  using database = openDatabase(await newPath(t), 5000);
+  const header = { user_version: 1, application_id: 0x504c4e54, journal_mode: 'wal' };
+  const full = { synchronous: 2, fullfsync: 1, checkpoint_fullfsync: 1 };
+  for (const [name, value] of Object.entries({ ...header, ...full })) {
+    assert.equal(database.prepare(`PRAGMA ${name}`).get()?.[name], value, name);
   }
+});
 
-  it('the file can be named by a path or a file URL, and is not created if the name is anything else', async (t) => {
-    const path = await stored(t);
-    const storage = new SqliteStorage(pathToFileURL(path));
-    t.after(() => storage.close());
-    assert.deepEqual(await ids(storage), [0]);
-    const urls = ['https://example.com/plants.db', `${pathToFileURL(path).href}?mode=ro`].map((url) => new URL(url));
-    for (const wrong of ['', ':memory:', 'sqlite:plants.db', 'file:plants.db', 7, ...urls]) {
-      assert.throws(() => new SqliteStorage(wrong as string), { name: 'TypeError', message: /^path / });
-    }
-  });
+it('SqliteStorage file › contains plain text', async (t) => {
+  const path = await newPath(t);
+  await createAll(path, hostilePlants);
+  using database = new DatabaseSync(path, { readOnly: true });
+  const rows = database.prepare('SELECT user, name, tag FROM plants ORDER BY user, id').all();
+  const expected = hostilePlants.map(({ user, plant: { name, tag = null } }) => ({ user, name, tag }));
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    expected,
+  );
+});
 
-  it('the file enters WAL mode only after another reader has finished', async (t) => {
-    const path = await stored(t);
-    execute(path, 'PRAGMA journal_mode = DELETE');
-    await holdDatabase(t, path, 'BEGIN; SELECT * FROM plants', 1000);
-    assert.throws(() => new SqliteStorage(path, { busyTimeoutMs: 0 }), { errcode: 5 });
-    assert.deepEqual(await ids(openSqlite(t, path)), [0]);
-  });
+it('SqliteStorage file › is initialized if it is empty, or after a crash during its creation', async (t) => {
+  const [empty, path, from] = [await newPath(t), await newPath(t), await newPath(t)];
+  await writeFile(empty, '');
+  const database = new DatabaseSync(from);
+  // The cache is so small that SQLite writes part of the transaction to the file.
+  database.exec('PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1e6))');
+  for (const ending of ['', '-journal']) await copyFile(from + ending, path + ending);
+  database.close();
+  for (const file of [empty, path]) {
+    await createAll(file, plants);
+    assert.deepEqual(await readAll(file), plants);
+  }
+});
 
-  const skip = process.platform === 'linux' ? false : 'the locks are read from /proc/locks';
-  it('the file stays locked if the process reopens it, so no other process deletes the WAL', { skip }, async (t) => {
-    const path = await newPath(t);
-    const storage = openSqlite(t, path);
-    await storage.list('ada', { after: undefined, limit: 1 });
-    const { ino } = await stat(path);
-    // A file on another device can have the same inode number.
-    const lock = new RegExp(` ${process.pid} \\S+:${ino} `);
-    // While other processes release locks, a read of /proc/locks can skip lines.
-    const expectLock = (): Promise<void> =>
-      eventually(async () => {
-        assert.match(await readFile('/proc/locks', 'utf8'), lock);
-      });
-    await expectLock();
-    await new SqliteStorage(path).close();
-    await expectLock();
+it('SqliteStorage file › is refused if it is mounted without its folder', async (t) => {
+  const path = await stored(t);
+  const mounted = join(dirname(path), 'a mount.db');
+  await writeFile(mounted, '');
+  if (spawnSync('mount', ['--bind', path, mounted]).status !== 0) {
+    t.skip('this process may not mount');
+    return;
+  }
+  try {
+    assert.throws(() => new SqliteStorage(mounted), { code: 'storage_unsupported', message: /mount the folder/ });
+  } finally {
+    execFileSync('umount', [mounted]);
+  }
+  assert.deepEqual((await readdir(dirname(path))).sort(), ['a mount.db', 'plants.db']);
+});
+
+const run = (sql: string) => (path: string) => {
+  execute(path, sql);
+};
+const addWal = async (path: string): Promise<void> => {
+  const database = new DatabaseSync(`${path}.open`);
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)');
+  for (const ending of ['', '-wal']) await copyFile(`${path}.open${ending}`, path + ending);
+  database.close();
+};
+const shorten = async (path: string): Promise<void> => truncate(path, (await stat(path)).size - 1);
+const orphanedWal = /-wal contains writes, but .* is missing or empty/;
+const refused = [
+  { what: 'is missing but has a WAL', make: changed(crashed, rm), error: orphanedWal },
+  { what: 'is empty but has a WAL', make: changed(crashed, truncate), error: orphanedWal },
+  { what: 'is not a plant store', make: changed(newPath, run('CREATE TABLE plants (id)')), error: /another appl/ },
+  { what: 'is not a plant store and has a WAL', make: changed(newPath, addWal), error: /another application/ },
+  { what: 'has a newer schema', make: changed(stored, run('PRAGMA user_version = 2')), error: /schema version 2/ },
+  { what: 'has lost its table', make: changed(stored, run('DROP TABLE plants')), error: /is damaged/ },
+  { what: 'was truncated', make: changed(stored, shorten), error: /is damaged/ },
+  { what: 'has a hard link', make: changed(stored, (path) => link(path, `${path}.new`)), error: /link: remove it/ },
+];
+for (const { what, make, error: message } of refused) {
+  it(`SqliteStorage file › is refused and stays unchanged if it ${what}`, async (t) => {
+    const path = await make(t);
+    const before = await filesIn(dirname(path));
+    assert.throws(() => new SqliteStorage(path), { name: 'PlantStoreError', code: 'storage_unsupported', message });
+    assert.deepEqual(await filesIn(dirname(path)), before);
   });
+}
+
+it('SqliteStorage file › can be named by a path or a file URL, but by nothing else', async (t) => {
+  const path = await stored(t);
+  const storage = new SqliteStorage(pathToFileURL(path));
+  t.after(() => storage.close());
+  assert.deepEqual(await ids(storage), [0]);
+  const urls = ['https://example.com/plants.db', `${pathToFileURL(path).href}?mode=ro`].map((url) => new URL(url));
+  for (const wrong of ['', ':memory:', 'sqlite:plants.db', 'file:plants.db', 7, ...urls]) {
+    assert.throws(() => new SqliteStorage(wrong as string), { name: 'TypeError', message: /^path / });
+  }
+});
+
+it('SqliteStorage file › enters WAL mode only after another reader has finished', async (t) => {
+  const path = await stored(t);
+  execute(path, 'PRAGMA journal_mode = DELETE');
+  await holdDatabase(t, path, 'BEGIN; SELECT * FROM plants', 1000);
+  assert.throws(() => new SqliteStorage(path, { busyTimeoutMs: 0 }), { errcode: 5 });
+  assert.deepEqual(await ids(openSqlite(t, path)), [0]);
+});
+
+const skip = process.platform === 'linux' ? false : 'the locks are read from /proc/locks';
+it('SqliteStorage file › keeps its lock when the process opens it again', { skip }, async (t) => {
+  const path = await newPath(t);
+  const storage = openSqlite(t, path);
+  await storage.list('ada', { after: undefined, limit: 1 });
+  const { ino } = await stat(path);
+  // A file on another device can have the same inode number.
+  const lock = new RegExp(` ${process.pid} \\S+:${ino} `);
+  // While other processes release locks, a read of /proc/locks can skip lines.
+  const expectLock = (): Promise<void> =>
+    eventually(async () => {
+      assert.match(await readFile('/proc/locks', 'utf8'), lock);
+    });
+  await expectLock();
+  await new SqliteStorage(path).close();
+  await expectLock();
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { expectFullPages } from '../../support/page-size.ts';
@@ -35,16 +35,14 @@ it('two servers over one SQLite file, each with a commit thread, are linearizabl
   assert.equal(await countFailures(services), 0);
 });
 
-describe('dataVersion of a SqliteStorage', () => {
-  it('dataVersion does not change when the storage itself commits', async (t) => {
-    const storage = openSqlite(t, await newPath(t));
-    const version = storage.dataVersion();
-    await storage.commit([create(1)]);
-    await storage.commit([remove(1)]);
-    assert.equal(storage.dataVersion(), version);
-    await storage.close();
-    assert.throws(() => storage.dataVersion(), { code: 'closed' });
-  });
+it('dataVersion of a SqliteStorage does not change when the storage itself commits', async (t) => {
+  const storage = openSqlite(t, await newPath(t));
+  const version = storage.dataVersion();
+  await storage.commit([create(1)]);
+  await storage.commit([remove(1)]);
+  assert.equal(storage.dataVersion(), version);
+  await storage.close();
+  assert.throws(() => storage.dataVersion(), { code: 'closed' });
 });
 
 it('pages of a SqliteStorage end at 256 KiB of JSON', async (t) => {

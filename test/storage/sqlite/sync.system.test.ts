@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
@@ -20,19 +20,15 @@ async function syncedDuring(t: TestContext, work: () => Promise<unknown>): Promi
   return [...(await readFile(output, 'utf8')).matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path = '']) => path);
 }
 
-describe('new file of a SqliteStorage', () => {
-  it('a new file has its directory entry synced before the first commit resolves', async (t) => {
-    const path = await newPath(t);
-    const synced = await syncedDuring(t, () => openSqlite(t, path).commit([create(1)]));
-    if (synced !== undefined) assert.ok(synced.includes(dirname(path)), synced.join());
-  });
+it('SqliteStorage syncs the directory entry of a new file before the first commit resolves', async (t) => {
+  const path = await newPath(t);
+  const synced = await syncedDuring(t, () => openSqlite(t, path).commit([create(1)]));
+  if (synced !== undefined) assert.ok(synced.includes(dirname(path)), synced.join());
 });
 
-describe('backUpDatabase', () => {
-  it('backUpDatabase syncs the directory entry of the target before it resolves', async (t) => {
-    const [file, target] = [await newPath(t), await newPath(t)];
-    await createAll(file, rowOfPlants('ada', 1));
-    const synced = await syncedDuring(t, () => backUpDatabase(file, target, () => undefined));
-    if (synced !== undefined) assert.equal(synced.at(-1), dirname(target));
-  });
+it('backUpDatabase syncs the directory entry of the target before it resolves', async (t) => {
+  const [file, target] = [await newPath(t), await newPath(t)];
+  await createAll(file, rowOfPlants('ada', 1));
+  const synced = await syncedDuring(t, () => backUpDatabase(file, target, () => undefined));
+  if (synced !== undefined) assert.equal(synced.at(-1), dirname(target));
 });

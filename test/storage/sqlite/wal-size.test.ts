@@ -8,7 +8,7 @@ import { newPath, openSqlite, sizeOf } from './sqlite-state.ts';
 const pageBytes = 4096 + 24;
 const mebibyte = 1_048_576;
 
-it('WAL has 1000 pages, 4000 with large batches, and at most 64 MiB after a slow reader', async (t) => {
+it('WAL of a SqliteStorage › has 1000 pages, 4000 with large batches, and 64 MiB after a slow reader', async (t) => {
   const path = await newPath(t);
   const storage = openSqlite(t, path);
   let id = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFile, readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { holdDatabase } from '../../../support/hold-database.ts';
@@ -26,46 +26,44 @@ function slowDown(path: string, id: number): void {
   execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${`${slowSql};`.repeat(3)} END`);
 }
 
-describe('commit thread that ends', () => {
-  const blocks: Record<string, (t: HasAfter, path: string) => Promise<void>> = {
-    'waits for a lock': (t, path) => holdDatabase(t, path, 'BEGIN IMMEDIATE', 1500),
-    'is running': async (_, path) => {
-      slowDown(path, 3);
-    },
-  };
-  for (const [what, block] of Object.entries(blocks)) {
-    it(`a commit thread that ends while a commit ${what} rejects and rolls back all commits, and is restarted`, async (t) => {
-      const { path, storage, worker } = await openStarted(t);
-      await block(t, path);
-      const commits = [storage.commit([create(2), create(3)]), storage.commit([create(4)])];
-      const rejected = Promise.all(commits.map((commit) => assert.rejects(commit, unavailable)));
-      await sleep(50);
-      await worker.terminate();
-      await rejected;
-      assert.deepEqual(await storage.commit([create(5)]), [true]);
-      assert.deepEqual(await ids(storage), [1, 5]);
-    });
-  }
-
-  it('a commit thread that ended while idle is restarted, but does not create or change a file', async (t) => {
-    const { path, storage, worker } = await openStarted(t, 100);
+const blocks: Record<string, (t: HasAfter, path: string) => Promise<void>> = {
+  'waits for a lock': (t, path) => holdDatabase(t, path, 'BEGIN IMMEDIATE', 1500),
+  'is running': async (_, path) => {
+    slowDown(path, 3);
+  },
+};
+for (const [what, block] of Object.entries(blocks)) {
+  it(`commit thread › rejects and rolls back all commits, and restarts, if it ends while one ${what}`, async (t) => {
+    const { path, storage, worker } = await openStarted(t);
+    await block(t, path);
+    const commits = [storage.commit([create(2), create(3)]), storage.commit([create(4)])];
+    const rejected = Promise.all(commits.map((commit) => assert.rejects(commit, unavailable)));
+    await sleep(50);
     await worker.terminate();
-    await rename(path, `${path}.away`);
-    const files = await readdir(dirname(path));
-    await assert.rejects(storage.commit([create(2)]), isLoss);
-    assert.deepEqual(await readdir(dirname(path)), files);
-    await copyFile(`${path}.away`, path);
-    await assert.rejects(storage.commit([create(2)]), isLoss);
-    await rename(`${path}.away`, path);
-    execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
-    const content = await readFile(path);
-    await truncate(path);
-    await assert.rejects(storage.commit([create(2)]), unavailable);
-    assert.equal((await readFile(path)).length, 0);
-    await writeFile(path, content);
-    assert.deepEqual(await storage.commit([create(2)]), [true]);
-    assert.deepEqual(await ids(storage), [1, 2]);
+    await rejected;
+    assert.deepEqual(await storage.commit([create(5)]), [true]);
+    assert.deepEqual(await ids(storage), [1, 5]);
   });
+}
+
+it('commit thread › is restarted if it ended while idle, but does not create or change a file', async (t) => {
+  const { path, storage, worker } = await openStarted(t, 100);
+  await worker.terminate();
+  await rename(path, `${path}.away`);
+  const files = await readdir(dirname(path));
+  await assert.rejects(storage.commit([create(2)]), isLoss);
+  assert.deepEqual(await readdir(dirname(path)), files);
+  await copyFile(`${path}.away`, path);
+  await assert.rejects(storage.commit([create(2)]), isLoss);
+  await rename(`${path}.away`, path);
+  execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+  const content = await readFile(path);
+  await truncate(path);
+  await assert.rejects(storage.commit([create(2)]), unavailable);
+  assert.equal((await readFile(path)).length, 0);
+  await writeFile(path, content);
+  assert.deepEqual(await storage.commit([create(2)]), [true]);
+  assert.deepEqual(await ids(storage), [1, 2]);
 });
 
 it('close of a SqliteStorage settles pending commits, ends the commit thread, and checkpoints the WAL', async (t) => {
