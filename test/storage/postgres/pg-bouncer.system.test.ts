@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { after, it } from 'node:test';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
@@ -29,9 +29,5 @@ if (hasPgBouncer) {
     assert.equal(await countFailures(services), 0);
   });
 } else {
-  describe(inTransactionMode, () => {
-    it('PostgresStorage passes the suite for storage adapters', (t) => {
-      t.skip('pgbouncer is not installed');
-    });
-  });
+  it(`${inTransactionMode} passes the suite for storage adapters`, { skip: 'pgbouncer is not installed' });
 }
