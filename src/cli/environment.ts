@@ -31,7 +31,7 @@ export interface Setting {
 }
 
 /** Returns the value of the flag, its environment variable, the hosting platform's variable, or the default. */
-export function setting(name: SettingName, value: string | undefined): Setting {
+export function readSetting(name: SettingName, value: string | undefined): Setting {
   const source = `--${name}`;
   // An empty value probably means that a shell variable is not set.
   if (value === '') throw new UsageError(`${source} must not be empty.`);

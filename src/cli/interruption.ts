@@ -10,7 +10,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * Runs `work` with an `AbortSignal`. SIGINT, SIGTERM and, on a terminal, SIGHUP abort it, with the signal's name as the
  * reason. `work` may throw the reason only if it has changed nothing. A second signal ends the process.
  */
-export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+export async function runInterruptibly(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
   const interruption = new AbortController();
   const stopListening = (): void => {

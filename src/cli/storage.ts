@@ -57,7 +57,7 @@ export async function openStorage(location: StorageLocation): Promise<StorageAda
   try {
     return new SqliteStorage(location.file, { commitThread: location.commitThread });
   } catch (error) {
-    throw describeFailure(`${location.place} cannot be used`, error);
+    throw addProblem(`${location.place} cannot be used`, error);
   }
 }
 
@@ -96,7 +96,7 @@ async function* readFile(file: string): AsyncGenerator<OwnedPlant[], void, undef
       database.close();
     }
   } catch (error) {
-    throw describeFailure(`${file} cannot be used`, error);
+    throw addProblem(`${file} cannot be used`, error);
   }
 }
 
@@ -115,7 +115,7 @@ export async function withTarget<T>(
       await storage.close();
     }
   } catch (error) {
-    throw describeFailure(`${location.place} cannot be used`, error);
+    throw addProblem(`${location.place} cannot be used`, error);
   }
 }
 
@@ -126,7 +126,7 @@ export function requireFile(file: string): void {
 }
 
 /** Adds `problem`, which names the file, to the message of an SQLite error. Returns any other error unchanged. */
-export function describeFailure(problem: string, error: unknown): unknown {
+export function addProblem(problem: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('errcode' in error)) return error;
   return new Error(`${problem}: ${error.message}.`, { cause: error });
 }

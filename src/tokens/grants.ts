@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { PlantStoreError } from '../core/model/errors.ts';
 import { requireAccess } from '../files/access.ts';
 import type { Caller } from '../application/caller.ts';
-import { InvalidTokenFile, readTokenFile } from './token-file.ts';
+import { InvalidTokenFileError, readTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { tokenDigest } from './token.ts';
 
@@ -59,7 +59,7 @@ export class TokenGrants {
       this.#report(isAbsent ? `${this.#path} was removed: no token is accepted.` : '');
     } catch (error) {
       const { message } = error as Error;
-      this.#isUnreadable = !(error instanceof InvalidTokenFile);
+      this.#isUnreadable = !(error instanceof InvalidTokenFileError);
       const accepted = this.#signature === absent ? 'No token is accepted' : 'The last valid tokens stay in force';
       this.#report(
         this.#isUnreadable

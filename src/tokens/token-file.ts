@@ -19,9 +19,9 @@ export interface TokenRecord {
 }
 
 /** Thrown if the content of a tokens file is invalid. The message does not quote the content. */
-export class InvalidTokenFile extends Error {}
+export class InvalidTokenFileError extends Error {}
 
-/** @throws {InvalidTokenFile} if the content is invalid, and another error if the file cannot be read. */
+/** @throws {InvalidTokenFileError} if the content is invalid, and another error if the file cannot be read. */
 export function readTokenFile(path: string): TokenRecord[] {
   requireAccess([path], 'read');
   try {
@@ -36,7 +36,7 @@ export function readTokenFile(path: string): TokenRecord[] {
     return parseRecords(readFileSync(path, 'utf8'));
   } catch (cause) {
     const message = `${path} cannot be used: ${(cause as Error).message}.`;
-    throw cause instanceof InvalidTokenFile ? new InvalidTokenFile(message) : new Error(message, { cause });
+    throw cause instanceof InvalidTokenFileError ? new InvalidTokenFileError(message) : new Error(message, { cause });
   }
 }
 
@@ -58,13 +58,13 @@ function parseRecords(text: string): TokenRecord[] {
     content = JSON.parse(text);
   } catch {
     // The SyntaxError is not set as the cause, because its message quotes the file's content.
-    throw new InvalidTokenFile('it is not JSON. Correct it, or restore a backup');
+    throw new InvalidTokenFileError('it is not JSON. Correct it, or restore a backup');
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
-  if (version !== 1 || !Array.isArray(tokens)) throw new InvalidTokenFile('it is not {"version":1,"tokens":[…]}');
+  if (version !== 1 || !Array.isArray(tokens)) throw new InvalidTokenFileError('it is not {"version":1,"tokens":[…]}');
   for (const [index, record] of (tokens as unknown[]).entries()) {
     const problem = problemOf(record);
-    if (problem !== undefined) throw new InvalidTokenFile(`entry ${index} of its tokens ${problem}`);
+    if (problem !== undefined) throw new InvalidTokenFileError(`entry ${index} of its tokens ${problem}`);
   }
   return tokens as TokenRecord[];
 }

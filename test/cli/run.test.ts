@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { UsageError } from '../../src/cli/command.ts';
-import { setting, settings, variableOf, variableWarnings } from '../../src/cli/environment.ts';
+import { readSetting, settings, variableOf, variableWarnings } from '../../src/cli/environment.ts';
 import { loadOptional } from '../../src/cli/package.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { callCommand } from '../support/call-command.ts';
@@ -91,18 +91,18 @@ it('variableWarnings › warns of each unknown variable, but not of those of a K
   assert.deepEqual(others, []);
 });
 
-it('setting › is the flag, PLANT_STORE_STORAGE, DATABASE_URL or a default file, in this order', (t) => {
+it('readSetting › returns the flag, PLANT_STORE_STORAGE, DATABASE_URL or a default file, in this order', (t) => {
   setEnvironment(t, { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: 'postgres://localhost' });
-  assert.deepEqual(setting('storage', 'sqlite:a.db'), { text: 'sqlite:a.db', source: '--storage' });
-  assert.deepEqual(setting('storage', undefined), { text: 'memory', source: 'PLANT_STORE_STORAGE' });
+  assert.deepEqual(readSetting('storage', 'sqlite:a.db'), { text: 'sqlite:a.db', source: '--storage' });
+  assert.deepEqual(readSetting('storage', undefined), { text: 'memory', source: 'PLANT_STORE_STORAGE' });
   process.env['PLANT_STORE_STORAGE'] = '';
-  assert.deepEqual(setting('storage', undefined), { text: 'postgres://localhost', source: 'DATABASE_URL' });
+  assert.deepEqual(readSetting('storage', undefined), { text: 'postgres://localhost', source: 'DATABASE_URL' });
   process.env['DATABASE_URL'] = '';
-  assert.deepEqual(setting('storage', undefined), { text: 'sqlite:plants.db', source: '--storage' });
+  assert.deepEqual(readSetting('storage', undefined), { text: 'sqlite:plants.db', source: '--storage' });
   // HOST and the address of a Kubernetes service are ignored.
   process.env = { HOST: 'my-laptop', PLANT_STORE_PORT: 'tcp://10.0.0.7:80', PORT: '8080' };
-  assert.equal(setting('host', undefined).text, '127.0.0.1');
-  assert.deepEqual(setting('port', undefined), { text: '8080', source: 'PORT' });
+  assert.equal(readSetting('host', undefined).text, '127.0.0.1');
+  assert.deepEqual(readSetting('port', undefined), { text: '8080', source: 'PORT' });
 });
 
 /** Invalid command lines, separated by spaces, each with a key word of its message. */

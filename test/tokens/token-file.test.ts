@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { InvalidTokenFile, readTokenFile, tokenFileText } from '../../src/tokens/token-file.ts';
+import { InvalidTokenFileError, readTokenFile, tokenFileText } from '../../src/tokens/token-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const sha256 = 'ab'.repeat(32);
@@ -52,7 +52,7 @@ it('readTokenFile › rejects other content, and names an invalid field, without
   const assertInvalid = async (text: string, problem: string): Promise<void> => {
     await writeFile(path, text);
     const isExplained = (error: unknown): boolean =>
-      error instanceof InvalidTokenFile && error.message.includes(problem) && !error.message.includes('pst_');
+      error instanceof InvalidTokenFileError && error.message.includes(problem) && !error.message.includes('pst_');
     assert.throws(() => readTokenFile(path), isExplained, `${problem}: ${text}`);
   };
   for (const [problem, texts] of Object.entries(invalidTexts)) {

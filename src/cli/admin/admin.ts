@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import { enableEviction } from '../../http/node/connections.ts';
-import { metricsType } from './metrics.ts';
+import { metricsMediaType } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 import { collectServiceMetrics } from './service-metrics.ts';
 
@@ -30,7 +30,7 @@ export function createAdminServer(publicServer: Server, readiness: Readiness): S
   const server = createServer((request, response) => {
     void page(request).then(([status, text]) => {
       // Eight idle keep-alive connections would reach the limit.
-      response.writeHead(status, { 'Content-Type': metricsType, Connection: 'close' }).end(text);
+      response.writeHead(status, { 'Content-Type': metricsMediaType, Connection: 'close' }).end(text);
     });
   });
   enableEviction(server);

@@ -1,5 +1,5 @@
 /** The media type of the Prometheus text format. The other plain-text responses use it, too. */
-export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+export const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** The upper bounds of the histogram buckets, in seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, Infinity];

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { requireFolderOf } from '../../files/folder.ts';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
-import { setting, settings } from '../environment.ts';
-import { interruptible } from '../interruption.ts';
+import { readSetting, settings } from '../environment.ts';
+import { runInterruptibly } from '../interruption.ts';
 import { runAsOwner } from '../run-as-owner.ts';
-import { parseStorage, requireFile, describeFailure } from '../storage.ts';
+import { parseStorage, requireFile, addProblem } from '../storage.ts';
 
 export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
 
@@ -22,12 +22,12 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
   const [target] = positionals;
   if (!target) throw new UsageError('backup requires TARGET, the name of the new file.');
-  const { file } = parseStorage(setting('storage', values.storage), ['sqlite']);
+  const { file } = parseStorage(readSetting('storage', values.storage), ['sqlite']);
   const newFile = resolve(target);
   runAsOwner(file, newFile);
   requireFile(file);
   requireFolderOf(newFile, 'backup');
-  return interruptible(async (signal) => {
+  return runInterruptibly(async (signal) => {
     await copyDatabase(file, newFile, signal);
     process.stderr.write(`Backed up ${file} to ${newFile}.\n`);
     return 0;
@@ -42,6 +42,6 @@ export async function copyDatabase(file: string, target: string, signal: AbortSi
     });
   } catch (error) {
     // An SQLite error does not name the file that it concerns.
-    throw describeFailure(`${file} cannot be copied to ${target}`, error);
+    throw addProblem(`${file} cannot be copied to ${target}`, error);
   }
 }

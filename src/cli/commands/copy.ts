@@ -1,6 +1,6 @@
 import { addPlants } from '../../transfer/copy-plants.ts';
 import { parseCommandLine } from '../command.ts';
-import { interruptible, untilAborted } from '../interruption.ts';
+import { runInterruptibly, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 import { filesOf, parseStorage, withSource, withTarget } from '../storage.ts';
@@ -23,7 +23,7 @@ export async function run(args: string[]): Promise<number> {
   const from = parseStorage({ text: values.from ?? '', source: '--from' }, ['sqlite', 'postgres']);
   const to = parseStorage({ text: values.to ?? '', source: '--to' }, ['sqlite', 'postgres']);
   runAsOwner(...filesOf(from, to));
-  return interruptible((signal) =>
+  return runInterruptibly((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {
         const report = new TransferReport();

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { parseCommandLine } from '../command.ts';
-import { setting, settings } from '../environment.ts';
+import { readSetting, settings } from '../environment.ts';
 import { formatCount } from '../output/text.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 import { filesOf, parseStorage, withSource } from '../storage.ts';
@@ -22,7 +22,7 @@ Options:
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: settings.storage });
-  const location = parseStorage(setting('storage', values.storage), ['sqlite', 'postgres']);
+  const location = parseStorage(readSetting('storage', values.storage), ['sqlite', 'postgres']);
   runAsOwner(...filesOf(location));
   return withSource(location, async (pages) => {
     let count = 0;

@@ -5,8 +5,8 @@ import { isUser } from '../../core/model/user.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
 import { parseCommandLine } from '../command.ts';
-import { setting, settings } from '../environment.ts';
-import { interruptible } from '../interruption.ts';
+import { readSetting, settings } from '../environment.ts';
+import { runInterruptibly } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 import { filesOf, parseStorage, withTarget } from '../storage.ts';
@@ -30,9 +30,9 @@ const maxLineBytes = 1_048_576;
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: settings.storage });
-  const location = parseStorage(setting('storage', values.storage), ['sqlite', 'postgres']);
+  const location = parseStorage(readSetting('storage', values.storage), ['sqlite', 'postgres']);
   runAsOwner(...filesOf(location));
-  return interruptible((signal) =>
+  return runInterruptibly((signal) =>
     withTarget(location, async (target) => {
       const report = new TransferReport();
       signal.addEventListener('abort', () => process.stdin.destroy());

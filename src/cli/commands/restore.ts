@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { requireFolderOf } from '../../files/folder.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
-import { setting, settings } from '../environment.ts';
-import { interruptible } from '../interruption.ts';
+import { readSetting, settings } from '../environment.ts';
+import { runInterruptibly } from '../interruption.ts';
 import { shellQuoted } from '../output/text.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 import { parseStorage, requireFile } from '../storage.ts';
@@ -25,13 +25,13 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
   const [given] = positionals;
   if (!given) throw new UsageError('restore requires BACKUP, the name of a file.');
-  const { file } = parseStorage(setting('storage', values.storage), ['sqlite']);
+  const { file } = parseStorage(readSetting('storage', values.storage), ['sqlite']);
   const backup = resolve(given);
   runAsOwner(file, backup);
   requireFile(backup);
   requireFolderOf(file, 'database file');
   refuseToOverwrite(file);
-  return interruptible(async (signal) => {
+  return runInterruptibly(async (signal) => {
     await copyDatabase(backup, file, signal);
     process.stderr.write(`Restored ${file}.\n`);
     return 0;

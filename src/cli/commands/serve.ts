@@ -12,10 +12,10 @@ import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
 import { withUsageError, parseCommandLine, UsageError } from '../command.ts';
 import { createDocs } from '../docs.ts';
-import { parseInteger, parseWord, setting, settings } from '../environment.ts';
+import { parseInteger, parseWord, readSetting, settings } from '../environment.ts';
 import type { Setting, SettingName } from '../environment.ts';
 import { createFirstToken, describeFirstToken } from '../first-token.ts';
-import { interruptible } from '../interruption.ts';
+import { runInterruptibly } from '../interruption.ts';
 import { listen, reachableUrl } from '../listen.ts';
 import type { Address } from '../listen.ts';
 import { Log, logEvents, logFormats, logLevels } from '../output/log.ts';
@@ -74,8 +74,8 @@ const exitGraceMs = 1000;
 /** @throws {UsageError} if a setting is invalid. */
 function parse(args: string[]) {
   const { values } = parseCommandLine(args, settings);
-  const given = (name: Exclude<SettingName, 'docs'>): Setting => setting(name, values[name]);
-  const docs = setting('docs', values.docs === true ? '1' : undefined);
+  const given = (name: Exclude<SettingName, 'docs'>): Setting => readSetting(name, values[name]);
+  const docs = readSetting('docs', values.docs === true ? '1' : undefined);
   const [basePath, corsOrigin] = [given('base-path'), given('cors-origin')];
   const origins = corsOrigin.text === '' ? [] : corsOrigin.text.split(',').map((origin) => origin.trim());
   withUsageError(basePath.source, () => {
@@ -131,7 +131,7 @@ export async function run(args: string[]): Promise<number> {
   logEvents(server, log);
   const url = await listen(server, config.address);
   const adminUrl = config.admin && (await listen(createAdminServer(server, readiness), config.admin));
-  await interruptible(async (signal) => {
+  await runInterruptibly(async (signal) => {
     const signaled = once(signal, 'abort');
     announce(config, url, adminUrl);
     log.info('listening', { version, url, adminUrl, storage: location.place });

@@ -7,7 +7,7 @@ import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts
 import { hasTokenFile, readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
-import { parseWord, setting, settings } from '../environment.ts';
+import { parseWord, readSetting, settings } from '../environment.ts';
 import { printable } from '../output/text.ts';
 import { runAsOwner } from '../run-as-owner.ts';
 
@@ -83,7 +83,7 @@ async function revoke(args: string[]): Promise<number> {
 
 /** Returns the path of the tokens file. If this process runs as root, it first becomes the folder's owner. */
 function openPath(value: string | undefined): string {
-  const path = resolve(setting('tokens', value).text);
+  const path = resolve(readSetting('tokens', value).text);
   runAsOwner(path);
   return path;
 }
