@@ -7,11 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
 import type { OwnedPlant } from '../../src/index.ts';
+import { plantOf } from '../../src/testing/plants.ts';
 import { otherUsers, randomId, tokenOf, writeTokenFile } from '../bench/data-set.ts';
 import { startServer } from '../support/command-line.ts';
 import { describeMachine, table } from '../support/report.ts';
 import type { ServerProcess } from '../support/server-process.ts';
-import { createAll, owned } from '../support/stored-plants.ts';
+import { createAll } from '../support/stored-plants.ts';
 import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { greedyUser, longUsers, scenarios } from './scenarios.ts';
 import type { Scenario } from './scenarios.ts';
@@ -123,7 +124,7 @@ async function runScenario(
 
 /** Returns plants of a user, with ids from 1. */
 function plantsOf(user: string, count: number, nameOf: (n: number) => string): OwnedPlant[] {
-  return Array.from({ length: count }, (_, n) => owned(user, { id: BigInt(n + 1), name: nameOf(n + 1) }));
+  return Array.from({ length: count }, (_, n) => plantOf(user, n + 1, nameOf(n + 1)));
 }
 
 await using cleanUp = new CleanUp();

@@ -1,7 +1,7 @@
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
-import type { OwnedPlant, Plant, PlantStore } from '../../src/index.ts';
+import type { OwnedPlant, PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { createEach } from '../../src/testing/plants.ts';
+import { createEach, plantOf } from '../../src/testing/plants.ts';
 import { scanAll } from '../../src/testing/stored.ts';
 
 export { scanAll };
@@ -17,15 +17,15 @@ const extremeIds = [minInt64, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n, 2n ** 53n +
 /** Plants with hostile users, hostile names and extreme ids, in the order of a scan. */
 export const hostilePlants: readonly OwnedPlant[] = ['\n', '"; rm', 'Ada', 'ada', '\uFFFD', '\u{1F33F}'].flatMap(
   (user) => [
-    ...extremeIds.slice(0, 4).map((id) => owned(user, { id, name: `plant ${id}` })),
-    ...hostileTexts.map((text, n) => owned(user, { id: BigInt(n + 1), name: text, ...(n % 2 === 0 && { tag: text }) })),
-    ...extremeIds.slice(4).map((id) => owned(user, { id, name: 'x', tag: '' })),
+    ...extremeIds.slice(0, 4).map((id) => plantOf(user, id, `plant ${id}`)),
+    ...hostileTexts.map((text, n) => plantOf(user, n + 1, text, n % 2 === 0 ? text : undefined)),
+    ...extremeIds.slice(4).map((id) => plantOf(user, id, 'x', '')),
   ],
 );
 
 /** Returns plants of a user, with ids from 0. */
 export function rowOfPlants(user: string, count: number, name?: string): OwnedPlant[] {
-  return Array.from({ length: count }, (_, n) => owned(user, { id: BigInt(n), name: name ?? `plant number ${n}` }));
+  return Array.from({ length: count }, (_, n) => plantOf(user, n, name ?? `plant number ${n}`));
 }
 
 /** Creates plants of a user in a store, with ids from 0. By default, each plant's name is its id. */
@@ -55,8 +55,4 @@ export async function readAll(file: string): Promise<OwnedPlant[]> {
   const found = await scanAll(storage);
   await storage.close();
   return found;
-}
-
-export function owned(user: string, plant: Plant): OwnedPlant {
-  return { user, plant };
 }

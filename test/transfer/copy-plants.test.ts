@@ -6,8 +6,9 @@ import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { CopyCounts, CopyPlantsOptions, OwnedPlant, PlantConflict, StorageAdapter } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { plantOf } from '../../src/testing/plants.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
-import { hostilePlants, owned, rowOfPlants, scanAll } from '../support/stored-plants.ts';
+import { hostilePlants, rowOfPlants, scanAll } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createEach } from '../support/writes.ts';
 
@@ -34,12 +35,8 @@ it('copyPlants › copies all plants of all users, reports each page, and leaves
 });
 
 it('copyPlants › never overwrites a plant, and reports each conflict with both plants', async () => {
-  const wanted = [
-    owned('ada', { id: 1n, name: 'Fern' }),
-    owned('ada', { id: 2n, name: 'Moss' }),
-    owned('bob', { id: 1n, name: 'Ivy' }),
-  ];
-  const existing = [owned('ada', { id: 1n, name: 'Fern', tag: '' }), owned('bob', { id: 1n, name: 'Oak' })];
+  const wanted = [plantOf('ada', 1n, 'Fern'), plantOf('ada', 2n, 'Moss'), plantOf('bob', 1n, 'Ivy')];
+  const existing = [plantOf('ada', 1n, 'Fern', ''), plantOf('bob', 1n, 'Oak')];
   const [from, to] = [await memoryWith(wanted), await memoryWith(existing)];
   const conflicts: PlantConflict[] = [];
   const counts = await copyPlants(from, to, { onConflict: (conflict) => conflicts.push(conflict) });
@@ -55,7 +52,7 @@ it('copyPlants › finds taken ids anywhere among the plants of any user, in any
   const id = fc.oneof(fc.bigInt({ min: 0n, max: 60n }), fc.constantFrom(minInt64, minInt64 + 1n, maxInt64));
   const key = fc.record({ user: fc.constantFrom('a', 'b', 'c'), id });
   const keys = fc.uniqueArray(key, { maxLength: 150, selector: (each) => `${each.id} ${each.user}` });
-  const plants = keys.map((all) => all.map((each) => owned(each.user, { id: each.id, name: `${each.id}` })));
+  const plants = keys.map((all) => all.map((each) => plantOf(each.user, each.id, `${each.id}`)));
   const row = rowOfPlants('a', 1000);
   const sparse = row.filter((_, n) => n % 40 === 0).reverse();
   const copiesOnlyOthers = async (stored: OwnedPlant[], wanted: OwnedPlant[]): Promise<void> => {

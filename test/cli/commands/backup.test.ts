@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assertFails, callCommand } from '../../support/call-command.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
-import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
+import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 it('plant-store backup and restore › create one complete file that only its owner can read', async (t) => {
@@ -42,7 +42,7 @@ it('plant-store backup › rejects an existing target and a target in a folder t
 it('plant-store backup › says on a signal that nothing was changed, and removes the unfinished copy', async (t) => {
   const cwd = await temporaryFolder(t);
   // The backup of this file has several steps.
-  const plants = rowOfPlants('ada', 5000).map(({ plant }) => owned('ada', { ...plant, name: 'x'.repeat(2000) }));
+  const plants = rowOfPlants('ada', 5000, 'x'.repeat(2000));
   await createAll(join(cwd, 'plants.db'), plants);
   const finished = callCommand(['backup', 'copy.db'], { cwd });
   await nextTurn();

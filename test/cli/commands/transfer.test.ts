@@ -6,12 +6,13 @@ import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readLines } from '../../../src/cli/commands/import.ts';
+import { plantOf } from '../../../src/testing/plants.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { spawnCommand } from '../../support/command-line.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { commandEnvironment, finish } from '../../support/run-program.ts';
 import { main } from '../../support/sources.ts';
-import { createAll, hostilePlants, owned, readAll, rowOfPlants } from '../../support/stored-plants.ts';
+import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const copy = ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:b.db'];
@@ -25,8 +26,8 @@ async function namesIn(cwd: string): Promise<string[]> {
 it('plant-store copy › escapes the users in conflicts that it reports, and exits with 1', async (t) => {
   const cwd = await temporaryFolder(t);
   const evil = '\n\u009b';
-  await createAll(join(cwd, 'a.db'), [owned(evil, { id: -1n, name: 'Fern' }), ...rowOfPlants('ada', 3000)]);
-  await createAll(join(cwd, 'b.db'), [owned(evil, { id: -1n, name: 'Fern', tag: 'other' })]);
+  await createAll(join(cwd, 'a.db'), [plantOf(evil, -1n, 'Fern'), ...rowOfPlants('ada', 3000)]);
+  await createAll(join(cwd, 'b.db'), [plantOf(evil, -1n, 'Fern', 'other')]);
   const { code, stderr } = await callCommand(copy, { cwd });
   assert.equal(code, 1);
   assert.match(stderr, /^[^\n]*"\\n\\u009b" [^\n]* id -1[^\n]*\nCopied 3,000 plants, .* 1 conflict\.\n$/);
@@ -52,9 +53,9 @@ it('plant-store copy › reports its progress on a signal, and continues when it
 it('plant-store export › writes one JSON object per line, with exact ids', async (t) => {
   const cwd = await temporaryFolder(t);
   const plants = [
-    owned('ada', { id: -1n, name: 'Moss' }),
-    owned('ada', { id: 2n ** 53n + 1n, name: 'Fern "x"\n', tag: '' }),
-    owned('bob', { id: 1n, name: 'é', tag: 'indoor' }),
+    plantOf('ada', -1n, 'Moss'),
+    plantOf('ada', 2n ** 53n + 1n, 'Fern "x"\n', ''),
+    plantOf('bob', 1n, 'é', 'indoor'),
   ];
   await createAll(join(cwd, 'plants.db'), plants.toReversed());
   const { code, stdout, stderr } = await callCommand(['export'], { cwd });
@@ -96,7 +97,7 @@ const badLines: readonly { line: string | Buffer; problem: string }[] = [
 
 it('plant-store import › imports the output of export through a pipe', async (t) => {
   const cwd = await temporaryFolder(t);
-  const long = owned('\u{10FFFF}', { id: 10_000n, name: 'x'.repeat(1_000_000) });
+  const long = plantOf('\u{10FFFF}', 10_000n, 'x'.repeat(1_000_000));
   const plants = [...hostilePlants, ...rowOfPlants('\u{10FFFF}', 5000), long];
   await createAll(join(cwd, 'a.db'), plants);
   const command = [process.execPath, main].map((word) => `'${word}'`).join(' ');
@@ -115,9 +116,9 @@ it('plant-store import › reads every JSON notation of an id exactly, and accep
   assert.equal((await callCommand(['import'], { cwd, input })).code, 0);
   assert.equal((await callCommand(['import'], { cwd })).code, 0);
   assert.deepEqual(await readAll(join(cwd, 'plants.db')), [
-    owned('ada', { id: -(2n ** 63n), name: 'b', tag: 'x' }),
-    owned('ada', { id: 1000n, name: 'c' }),
-    owned('ada', { id: 2n ** 53n + 1n, name: 'a' }),
+    plantOf('ada', -(2n ** 63n), 'b', 'x'),
+    plantOf('ada', 1000n, 'c'),
+    plantOf('ada', 2n ** 53n + 1n, 'a'),
   ]);
 });
 
@@ -150,7 +151,7 @@ it('readLines › keeps little more than 1 MiB of a line that is longer', async 
 
 it('plant-store import › never overwrites a plant, even if the input contains a key twice', async (t) => {
   const cwd = await temporaryFolder(t);
-  await createAll(join(cwd, 'plants.db'), [owned('ada', { id: 1n, name: 'first' })]);
+  await createAll(join(cwd, 'plants.db'), [plantOf('ada', 1n, 'first')]);
   const input = [good(1), good(2), good(2), good(2).replace('good', 'bad'), good(3)].join('\n');
   const { code, stderr } = await callCommand(['import'], { cwd, input });
   assert.equal(code, 1);
