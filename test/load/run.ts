@@ -17,7 +17,7 @@ import { CleanUp, temporaryFolder } from '../support/temporary-folder.ts';
 import { greedyUser, longUsers, scenarios } from './scenarios.ts';
 import type { Scenario } from './scenarios.ts';
 
-/** A regular expression. Only scenarios with a matching name are run. */
+/** Only scenarios whose names match the regular expression `only` are run. */
 const { values } = parseArgs({ options: { only: { type: 'string', default: '.' } } });
 
 /** What docs/http-api.md says about memory. */
