@@ -25,10 +25,10 @@ type Member = Record<'name' | 'role' | 'state', string> & { timeline?: number };
 /** The addresses that replace those of the page. */
 const machineAddresses = { pg1: '127.77.0.11', pg2: '127.77.0.12', pg3: '127.77.0.13' };
 const proxyAddresses = { haproxy1: '127.77.0.1', haproxy2: '127.77.0.2' };
-/** How long the cluster may take until it has a leader and two standbys. */
-const recoveryMs = 120_000;
+/** How long a slow machine may take until the cluster has a leader and two standbys. */
+const recoveryMs = 300_000;
 /** How long Patroni may take to apply a setting. On the page, Patroni's `loop_wait` is 10 seconds. */
-const reloadMs = 30_000;
+const reloadMs = 120_000;
 
 /** Sends a signal to a machine's PostgreSQL and Patroni. SIGSTOP pauses both, as if the machine were paused. */
 export function signalDatabase({ patroni, data }: Machine, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
@@ -166,7 +166,7 @@ export class Cluster {
   async #members(): Promise<Member[]> {
     await sleep(300);
     const responses = this.machines.map(async ({ address }) => {
-      const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(2000) });
+      const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(10_000) });
       return ((await response.json()) as { members: Member[] }).members;
     });
     return Promise.any(responses);

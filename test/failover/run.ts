@@ -19,8 +19,8 @@ const user = 'ada';
 const quietMs = 3000;
 /** How many acknowledged writes show that the service is available again. */
 const enoughWrites = 200;
-/** How long a failover may take. On the page, Patroni's `ttl` is 30 seconds. */
-const failoverMs = 90_000;
+/** How long a failover may take on a slow machine. On the page, Patroni's `ttl` is 30 seconds. */
+const failoverMs = 240_000;
 
 function versionOf(program: string): string {
   try {
