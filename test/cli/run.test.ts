@@ -52,7 +52,6 @@ it('plant-store process › reads its arguments and sets the exit code', async (
 });
 
 it('plant-store on an unsupported version of Node.js › exits with 2 and one sentence', async () => {
-  assert.deepEqual(manifest.engines, { node: '^22.22.3 || ^24.15.0 || >=26.0.0' });
   // The process claims to be another version of Node.js.
   const pretend = `const { sqlite, ...others } = process.versions;
     Object.defineProperty(process, 'versions', { value: { ...others, node: '20.20.2' } });
