@@ -34,7 +34,7 @@ it('openStorage › opens at most max connections to PostgreSQL, which close wit
   await eventuallyEqual(() => cluster.connections(url), 0);
 });
 
-it('openStorage › rejects a call if the connection is lost while its limits are being set', async (t) => {
+it('openStorage › rejects a call if the connection is lost before its first statement', async (t) => {
   const url = new URL(await cluster.makeDatabase());
   const proxy = await startTcpProxy(t, Number(url.port));
   url.port = String(proxy.port);
@@ -102,7 +102,7 @@ async function untilReported(started: TokenServer, reason: RegExp): Promise<void
   }, 20_000);
 }
 
-it('serve over PostgreSQL › logs without a request why the storage does not work, but no password', async (t) => {
+it('serve over PostgreSQL › logs why the storage does not work before the first request, and never logs the password', async (t) => {
   const url = await cluster.makeDatabase();
   const storage = await openStorage(locate(url));
   await storage.list('ada', firstPage);

@@ -78,7 +78,7 @@ it('SQLite file of a command › is not created by a command that only reads', a
   assert.deepEqual(await readdir(cwd), []);
 });
 
-it('SQLite file of a command › is not changed by reading, even if a killed server left a log behind', async (t) => {
+it('SQLite file of a command › is not changed by reading, even if a killed server left a write-ahead log', async (t) => {
   const { cwd, server, create } = await startTokenServer(t, []);
   await create(1);
   await server.stop('SIGKILL');

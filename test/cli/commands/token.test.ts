@@ -55,22 +55,18 @@ it('plant-store token create › prints the token, and its id, user and file on 
 });
 
 const skip = existsSync('/dev/full') ? false : 'this system has no /dev/full';
-for (const command of ['token create bob', 'export']) {
-  it(
-    `plant-store ${command} › fails if standard output cannot be written, and stores no token`,
-    { skip },
-    async (t) => {
-      const { cwd, path, token } = await openDesk(t);
-      await token('create', 'ada');
-      const kept = readTokenFile(path);
-      await createAll(join(cwd, 'plants.db'), [{ user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
-      const args = ['-c', `"$@" > /dev/full`, 'sh', process.execPath, main, ...command.split(' ')];
-      const { code, stderr } = await runProgram('sh', args, { cwd, env: commandEnvironment() });
-      assert.equal(code, 1, stderr);
-      assert.match(stderr, /^plant-store: ENOSPC[^\n]*\n$/);
-      assert.deepEqual(readTokenFile(path), kept);
-    },
-  );
+for (const [command, outcome] of Object.entries({ 'token create bob': 'fails and stores no token', export: 'fails' })) {
+  it(`plant-store ${command} › ${outcome} if standard output cannot be written`, { skip }, async (t) => {
+    const { cwd, path, token } = await openDesk(t);
+    await token('create', 'ada');
+    const kept = readTokenFile(path);
+    await createAll(join(cwd, 'plants.db'), [{ user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
+    const args = ['-c', `"$@" > /dev/full`, 'sh', process.execPath, main, ...command.split(' ')];
+    const { code, stderr } = await runProgram('sh', args, { cwd, env: commandEnvironment() });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /^plant-store: ENOSPC[^\n]*\n$/);
+    assert.deepEqual(readTokenFile(path), kept);
+  });
 }
 
 it('plant-store token list › prints no secrets, marks expired tokens, and escapes control characters', async (t) => {

@@ -89,7 +89,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.deepEqual([checked.status, checked.stderr], [0, '']);
   });
 
-  it('admin port › reports a list that damage cuts off as incomplete, and is not ready until a restart', async (t) => {
+  it('admin port › reports a list that damage cuts off as incomplete, and is then not ready', async (t) => {
     const folder = await folderWithToken(t);
     const file = join(folder.cwd, 'plants.db');
     await createAll(file, rowOfPlants('ada', 3000));
