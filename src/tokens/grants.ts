@@ -56,7 +56,8 @@ export class TokenGrants {
         this.#use(signature, isAbsent ? [] : readTokenFile(this.#path), isReadableByOthers);
       }
       this.#isUnreadable = false;
-      this.#report(isAbsent ? `${this.#path} was removed: no token is accepted.` : '');
+      const problem = `${this.#path} was removed: no token is accepted. Restore the file, or create a token.`;
+      this.#report(isAbsent ? problem : '');
     } catch (error) {
       const { message } = error as Error;
       this.#isUnreadable = !(error instanceof InvalidTokenFileError);

@@ -43,5 +43,5 @@ function refuseToOverwrite(file: string): void {
   if (existing.length === 0) return;
   const folder = shellQuoted(join(dirname(file), 'before-restore'));
   const move = `mkdir ${folder} && mv ${existing.map(shellQuoted).join(' ')} ${folder}`;
-  throw new Error(`restore overwrites no file. Stop the server, move the existing files, and try again:\n${move}`);
+  throw new Error(`restore never overwrites a file. Stop the server, move the existing files, and try again:\n${move}`);
 }

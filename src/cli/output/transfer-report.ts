@@ -9,7 +9,7 @@ export class TransferReport implements CopyPlantsOptions {
 
   readonly onConflict = ({ user, plant: { id } }: PlantConflict): void => {
     const name = printable(JSON.stringify(user));
-    process.stderr.write(`User ${name} has another plant with id ${id}: it was left as it is.\n`);
+    process.stderr.write(`User ${name} has a different plant with id ${id}, which was not changed.\n`);
   };
 
   onBadLine(number: number, problem: string): void {

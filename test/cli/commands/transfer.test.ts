@@ -155,7 +155,7 @@ it('plant-store import › never overwrites a plant, even if the input contains 
   const input = [good(1), good(2), good(2), good(2).replace('good', 'bad'), good(3)].join('\n');
   const { code, stderr } = await callCommand(['import'], { cwd, input });
   assert.equal(code, 1);
-  assert.match(stderr, /id 1: .*\n.*id 2: .*\nImported 2 plants, 1 plant already existed, 2 conflicts\.\n$/);
+  assert.match(stderr, /id 1, .*\n.*id 2, .*\nImported 2 plants, 1 plant already existed, 2 conflicts\.\n$/);
   assert.deepEqual(await namesIn(cwd), ['first', 'good 2', 'good 3']);
 });
 
