@@ -12,6 +12,5 @@ process.emitWarning = (...args: unknown[]) => {
 // could run.
 const { run } = await import('./run.ts');
 process.exitCode = await run(process.argv.slice(2));
-// If the server fails to start, one of its ports can still be open. If the authentication of `pg` fails, its connection
-// can still be open.
+// After a failed start, an open port or an open `pg` connection must not keep the process running.
 if (process.exitCode !== 0) setTimeout(() => process.exit(), 1000).unref();

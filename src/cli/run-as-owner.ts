@@ -4,11 +4,11 @@ import type { UserInfo } from 'node:os';
 import { dirname, isAbsolute, resolve } from 'node:path';
 
 /**
- * If root runs a command, and another account owns a folder in the path of one of the files, this process permanently
- * becomes that account. Otherwise, the account could make root change any file, with symbolic links or SQLite journals.
- * Must be called before any of the files is used.
+ * If root runs a command, and another account can replace one of the files, this process permanently becomes that
+ * account. Otherwise, the account could make root change any file, with symbolic links or SQLite journals. Must be
+ * called before any of the files is used.
  *
- * @throws {Error} if several accounts can change the folders.
+ * @throws {Error} if several accounts can replace the files.
  */
 export function runAsOwner(...files: string[]): void {
   if (process.geteuid?.() !== 0) return;
@@ -22,7 +22,8 @@ export function runAsOwner(...files: string[]): void {
   const [uid, file] = first;
   if (second !== undefined) {
     const line = `runuser -u ${accountOf(uid).username} -- plant-store …`;
-    throw new Error(`${file} and ${second[1]} belong to different accounts. Run the command as one, as in ${line}.`);
+    const problem = `${file} and ${second[1]} belong to different accounts`;
+    throw new Error(`${problem}. Run the command as one of these accounts, for example: ${line}`);
   }
   try {
     become(accountOf(uid));
@@ -33,7 +34,10 @@ export function runAsOwner(...files: string[]): void {
   }
 }
 
-/** Returns the first owner, other than root, of a folder or link in a path; 0 if root owns all of them. */
+/**
+ * Returns the first owner, other than root, of a folder or symbolic link in the path, or of the file itself if its
+ * folder is sticky and shared. Returns 0 if there is none.
+ */
 function ownerOf(path: string): number {
   const folder = dirname(path);
   if (folder === path) return 0;

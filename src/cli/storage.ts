@@ -120,7 +120,7 @@ export async function withTarget<T>(
 }
 
 export function requireFile(file: string): void {
-  // In a folder that this process may not search, no file seems to exist.
+  // Checked first, because `existsSync` is `false` in a folder that this process may not search.
   requireAccess([file], 'read');
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
