@@ -25,8 +25,12 @@ export function arePackagesInstalled(t: TestContext, folder: string = examples):
     t.skip(`not run: \`npm ci --prefix ${relative(root, folder)}\` installs what this test needs`);
     return false;
   }
-  const link = join(packages, 'plant-store');
-  if (!existsSync(link)) symlinkSync(root, link, 'dir');
+  try {
+    symlinkSync(root, join(packages, 'plant-store'), 'dir');
+  } catch (error) {
+    // Another test file, perhaps in parallel, has added it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
   assert.ok(existsSync(join(root, 'dist/fetch.js')), 'There is no dist: run `npm run build` first.');
   return true;
 }
