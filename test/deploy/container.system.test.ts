@@ -61,8 +61,8 @@ async function startPodman(t: TestContext) {
     folder,
     /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
     run: (...args: string[]) => runSuccessfully('nsenter', [...enter, ...podman, ...args]),
-    /** Starts a container. The returned process exits with the exit code of the container. */
-    startContainer: (...args: string[]) =>
+    /** Creates a container. The returned process exits with the exit code of the container. */
+    spawnContainer: (...args: string[]) =>
       spawn('nsenter', [...enter, ...podman, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
   };
 }
@@ -100,7 +100,7 @@ async function buildImage(t: TestContext, podman: Podman): Promise<string | unde
   const archive = join(podman.folder, 'files.tar');
   await runSuccessfully('tar', ['--create', '--file', archive, '--directory', files, '.']);
   await podman.run('import', '--quiet', archive, 'localhost/node');
-  const { code, stderr } = await finish(podman.startContainer('--rm', 'localhost/node', 'env'));
+  const { code, stderr } = await finish(podman.spawnContainer('--rm', 'localhost/node', 'env'));
   if (code !== 0) {
     t.skip(`Podman cannot run a container here: ${stderr.trim()}`);
     return undefined;
@@ -123,7 +123,7 @@ async function startContainer(t: TestContext, podman: Podman, image: string, nam
   const adminPort = await freePort();
   const variables = ['--env=PORT=0', `--env=PLANT_STORE_ADMIN_PORT=${adminPort}`];
   const flags = ['--read-only', '--read-only-tmpfs=false', '--volume=plants:/data', ...variables];
-  const child = podman.startContainer('--name', name, ...flags, image);
+  const child = podman.spawnContainer('--name', name, ...flags, image);
   const exitCode = once(child, 'exit').then(([code]) => code as number | null);
   const server = await untilListening(t, child, /^Plant Store listening on http:\/\/0\.0\.0\.0:(\d+)\n/m);
   return { ...server, adminUrl: `http://127.0.0.1:${adminPort}`, exitCode };
