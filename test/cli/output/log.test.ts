@@ -40,13 +40,6 @@ it('Log › writes an unexpected error with the stacks of its causes, and escape
   }
 });
 
-it('Log › writes a list that an error has cut off as an error', async () => {
-  const line = await written('json', (log) => {
-    log.request({ ...request, code: 'incomplete', isComplete: false });
-  });
-  assert.match(line, /"level":"error","message":"request",.*"status":200,"code":"incomplete",.*"end":"incomplete"/);
-});
-
 it('Log › counts repetitions of an error, and writes the count after a second or on a flush', async () => {
   const found = await messages(async (log) => {
     for (let n = 0; n < 1000; n++) {
