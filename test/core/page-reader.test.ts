@@ -140,6 +140,14 @@ it('each list is read from the storage if maxCacheBytes is 0 or the adapter has 
   }
 });
 
+it('cached lists include the new plants of all users whose writes share a commit', async () => {
+  const { store, count } = await open();
+  const users = ['bob', 'eve'];
+  assert.deepEqual(await Promise.all(users.map(count)), [40, 3]);
+  await Promise.all(users.map((user) => store.createPlant(user, { id: 1000, name: '' })));
+  assert.deepEqual(await Promise.all(users.map(count)), [41, 4]);
+});
+
 it('a cached list notices a commit by another process in the same turn', async () => {
   const { storage, count } = await open();
   const list = (): Promise<number[]> => Promise.all(['eve', 'bob'].map(count));

@@ -82,6 +82,24 @@ it('a write is committed at once if the client is alone, and otherwise waits for
   assert.deepEqual(found, [false, true, true, true, false, true]);
 });
 
+it('a batch that follows the commit of a lone client waits for the writes of other clients', async () => {
+  const { sizes, create, complete } = open();
+  const created = [create(1)];
+  await iterations();
+  complete();
+  await iterations();
+  created.push(create(2));
+  await iteration();
+  created.push(create(3));
+  complete();
+  await iteration();
+  created.push(create(4));
+  await iterations();
+  assert.deepEqual(sizes, [1, 1, 2]);
+  complete();
+  await Promise.all(created);
+});
+
 it('a batch waits after a slow commit, at most 10 ms, for the clients of that commit', async (t) => {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
