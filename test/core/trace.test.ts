@@ -8,6 +8,7 @@ import { HookedStorage } from '../support/hooked-storage.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
 
 it('plant-store:commit reports the writes and the error of each commit before the writes settle', async (t) => {
+  const startMs = performance.now();
   const messages = messagesOf<CommitMessage>(t, 'plant-store:commit');
   const events = eventsOf(t, 'plant-store:commit');
   const storage = new HookedStorage();
@@ -24,8 +25,19 @@ it('plant-store:commit reports the writes and the error of each commit before th
       { writes: 1, code: 'storage_unavailable' },
     ],
   );
-  for (const { durationMs } of messages) assert.ok(durationMs > 0 && durationMs < performance.now());
+  const elapsedMs = performance.now() - startMs;
+  for (const { durationMs } of messages) assert.ok(durationMs > 0 && durationMs < elapsedMs);
 });
+
+for (const event of ['start', 'asyncEnd', 'error'] as const) {
+  it(`plant-store:commit publishes ${event} if only ${event} has a subscriber`, async (t) => {
+    const events = eventsOf(t, 'plant-store:commit', [event]);
+    const storage = new HookedStorage();
+    storage.beforeCommit = () => Promise.reject(new Error('The disk failed'));
+    await assert.rejects(new PlantStore({ storage }).createPlant('ada', { id: 1, name: '' }));
+    assert.deepEqual(events, [event]);
+  });
+}
 
 it('plant-store:commit provides the contexts of the writes, and runs in the context of a subscriber', async (t) => {
   const context = new AsyncLocalStorage<string>();

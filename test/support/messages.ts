@@ -18,8 +18,9 @@ export function messagesOf<Message>(t: HasAfter, channel: string): Message[] {
   return messages;
 }
 
-export function eventsOf(t: HasAfter, channel: string): Event[] {
+/** Subscribes to all events of a tracing channel, or only to some, and returns an array to which they are added. */
+export function eventsOf(t: HasAfter, channel: string, only: readonly Event[] = events): Event[] {
   const seen: Event[] = [];
-  for (const event of events) observe(t, channel, event, () => seen.push(event));
+  for (const event of only) observe(t, channel, event, () => seen.push(event));
   return seen;
 }
