@@ -7,7 +7,7 @@ import { HookedStorage } from '../support/hooked-storage.ts';
 
 const nameLength = 100_000;
 
-it("page cache evicts the least recently used user's pages when the pages exceed maxCacheBytes", async () => {
+it("page cache › evicts the least recently used user's pages when the pages exceed maxCacheBytes", async () => {
   const storage = new HookedStorage();
   let reads = 0;
   storage.beforeList = () => {

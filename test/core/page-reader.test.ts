@@ -24,7 +24,7 @@ async function open(options: { maxCacheBytes?: number } = {}) {
 
 const uncached = { maxCacheBytes: 0 };
 
-it('concurrent lists return the requested pages, cached or not', async () => {
+it('page reader › concurrent lists return the requested pages, cached or not', async () => {
   const request = fc.record({
     user: fc.constantFrom('ada', 'bob', 'eve', 'joe'),
     after: fc.option(fc.bigInt({ min: -1n, max: 1300n }), { nil: undefined }),
@@ -45,7 +45,7 @@ it('concurrent lists return the requested pages, cached or not', async () => {
   await fc.assert(property);
 });
 
-it('a list is read at once if the client is alone', async () => {
+it('page reader › a list is read at once if the client is alone', async () => {
   const { reads, count } = await open(uncached);
   for (let n = 1; n <= 3; n++) {
     const listed = count('eve');
@@ -56,21 +56,21 @@ it('a list is read at once if the client is alone', async () => {
   }
 });
 
-it('lists are read before the end of an iteration with many requests', async () => {
+it('page reader › lists are read before the end of an iteration with many requests', async () => {
   const { reads, count } = await open(uncached);
   const lists = Array.from({ length: 100 }, () => count('eve'));
   assert.deepEqual(reads, ['eve 1000']);
   await Promise.all(lists);
 });
 
-it('lists of the same page share a read if they are requested in the same turn', async () => {
+it('page reader › lists of the same page share a read if they are requested in the same turn', async () => {
   const { reads, store } = await open(uncached);
   const lists = ['ada', 'ada', 'bob', 'ada', 'bob'].map((user) => store.listPageJson(user, { limit: 20 }));
   for (const { count } of await Promise.all(lists)) assert.equal(count, 20);
   assert.deepEqual(reads, ['ada 20', 'bob 20']);
 });
 
-it('lists of one user do not delay the list of another user by more than a turn', async () => {
+it('page reader › lists of one user do not delay the list of another user by more than a turn', async () => {
   const { store } = await open(uncached);
   const settled: string[] = [];
   const list = async (user: string, after: number, limit: number): Promise<void> => {
@@ -84,7 +84,7 @@ it('lists of one user do not delay the list of another user by more than a turn'
   await Promise.all(flood);
 });
 
-it('lists of one user do not occupy a slow storage', async () => {
+it('page reader › lists of one user do not occupy a slow storage', async () => {
   const { storage, reads, store } = await open(uncached);
   const held = new Hold();
   storage.afterList = held.hook;
@@ -96,7 +96,7 @@ it('lists of one user do not occupy a slow storage', async () => {
   await Promise.all([...flood, other]);
 });
 
-it('lists of many users let the event loop continue', async () => {
+it('page reader › lists of many users let the event loop continue', async () => {
   const { reads, store } = await open(uncached);
   const lists = Array.from({ length: 10 }, (_, n) => store.listPageJson(`user ${n}`, { limit: 1000 }));
   await nextIteration();
@@ -104,7 +104,7 @@ it('lists of many users let the event loop continue', async () => {
   await Promise.all(lists);
 });
 
-it('a list is rejected only if its own read fails', async () => {
+it('page reader › a list is rejected only if its own read fails', async () => {
   const { storage, store, count } = await open(uncached);
   storage.beforeList = (user) => {
     if (user === 'ada') throw new Error('no disk');
@@ -117,7 +117,7 @@ it('a list is rejected only if its own read fails', async () => {
   assert.equal(await count('ada'), 1000);
 });
 
-it('a list includes every write that was acknowledged before the request', async () => {
+it('page reader › a list includes every write that was acknowledged before the request', async () => {
   const { storage, store, count } = await open(uncached);
   const held = new Hold();
   storage.afterList = held.hook;
@@ -130,7 +130,7 @@ it('a list includes every write that was acknowledged before the request', async
   assert.deepEqual(await Promise.all([earlier, ...later]), [3, 4, 4]);
 });
 
-it('each list is read from the storage if maxCacheBytes is 0 or the adapter has no dataVersion', async () => {
+it('page reader › each list is read from the storage if maxCacheBytes is 0 or the adapter has no dataVersion', async () => {
   const { storage, reads, store } = await open(uncached);
   const unversioned = new PlantStore({ storage: Object.assign(storage, { dataVersion: undefined }) });
   for (const each of [store, unversioned]) {
@@ -140,7 +140,7 @@ it('each list is read from the storage if maxCacheBytes is 0 or the adapter has 
   }
 });
 
-it('cached lists include the new plants of all users whose writes share a commit', async () => {
+it('page reader › cached lists include the new plants of all users whose writes share a commit', async () => {
   const { store, count } = await open();
   const users = ['bob', 'eve'];
   assert.deepEqual(await Promise.all(users.map(count)), [40, 3]);
@@ -148,7 +148,7 @@ it('cached lists include the new plants of all users whose writes share a commit
   assert.deepEqual(await Promise.all(users.map(count)), [41, 4]);
 });
 
-it('a cached list notices a commit by another process in the same turn', async () => {
+it('page reader › a cached list notices a commit by another process in the same turn', async () => {
   const { storage, count } = await open();
   const list = (): Promise<number[]> => Promise.all(['eve', 'bob'].map(count));
   assert.deepEqual(await list(), [3, 40]);
@@ -165,7 +165,7 @@ it('a cached list notices a commit by another process in the same turn', async (
 });
 
 for (const committer of ['the store', 'another process']) {
-  it(`a page is not cached if ${committer} commits while it is read`, async () => {
+  it(`page reader › a page is not cached if ${committer} commits while it is read`, async () => {
     const { storage, store, count } = await open();
     const held = new Hold();
     storage.afterList = held.hook;
@@ -182,7 +182,7 @@ for (const committer of ['the store', 'another process']) {
   });
 }
 
-it('lists are rejected while the version cannot be read, and continue afterward', async () => {
+it('page reader › lists are rejected while the version cannot be read, and continue afterward', async () => {
   const { storage, count } = await open();
   storage.version = NaN;
   const rejected = { code: 'storage_unavailable' };

@@ -34,7 +34,7 @@ const iterations = async (count = 10): Promise<void> => {
   for (let n = 0; n < count; n++) await iteration();
 };
 
-it('concurrent writes of several iterations share a commit, even if every iteration adds more', async () => {
+it('write queue › concurrent writes of several iterations share a commit, even if every iteration adds more', async () => {
   const { sizes, create, complete } = open();
   const created: Promise<unknown>[] = [];
   while (sizes.length === 0) {
@@ -47,7 +47,7 @@ it('concurrent writes of several iterations share a commit, even if every iterat
   await Promise.all(created);
 });
 
-it('concurrent writes are committed at once, in batches of 1000, if there are enough', async () => {
+it('write queue › concurrent writes are committed at once, in batches of 1000, if there are enough', async () => {
   const { sizes, create, complete } = open();
   const created = Array.from({ length: 2500 }, (_, id) => create(id));
   // A microtask starts the commit, before any timer or I/O callback.
@@ -63,7 +63,7 @@ it('concurrent writes are committed at once, in batches of 1000, if there are en
   assert.deepEqual(sizes, [1000, 1000, 500]);
 });
 
-it('a write is committed at once if the client is alone, and otherwise waits for the writes of other clients', async () => {
+it('write queue › a write is committed at once if the client is alone, and otherwise waits for the writes of other clients', async () => {
   const { sizes, create, complete } = open();
   /** Returns whether the first of the writes is committed before the end of the iteration. */
   const isAtOnce = async (...ids: number[]): Promise<boolean> => {
@@ -82,7 +82,7 @@ it('a write is committed at once if the client is alone, and otherwise waits for
   assert.deepEqual(found, [false, true, true, true, false, true]);
 });
 
-it('a batch that follows the commit of a lone client waits for the writes of other clients', async () => {
+it('write queue › a batch that follows the commit of a lone client waits for the writes of other clients', async () => {
   const { sizes, create, complete } = open();
   const created = [create(1)];
   await iterations();
@@ -100,7 +100,7 @@ it('a batch that follows the commit of a lone client waits for the writes of oth
   await Promise.all(created);
 });
 
-it('a batch waits after a slow commit, at most 10 ms, for the clients of that commit', async (t) => {
+it('write queue › a batch waits after a slow commit, at most 10 ms, for the clients of that commit', async (t) => {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
   mockTimers(t, { apis: ['setTimeout'] });
@@ -131,7 +131,7 @@ it('a batch waits after a slow commit, at most 10 ms, for the clients of that co
   await Promise.all(created);
 });
 
-it('a commit that fails rejects only its own writes', async () => {
+it('write queue › a commit that fails rejects only its own writes', async () => {
   const storage = new HookedStorage();
   storage.beforeCommit = ({ length }) => {
     if (length === 2) throw new Error('no disk');
@@ -146,7 +146,7 @@ it('a commit that fails rejects only its own writes', async () => {
   );
 });
 
-it('writes past maxPendingWrites are rejected with saturated until a commit completes', async () => {
+it('write queue › writes past maxPendingWrites are rejected with saturated until a commit completes', async () => {
   const { store, create, complete } = open(3);
   for (const ids of [
     [1, 2, 3],
@@ -163,7 +163,7 @@ it('writes past maxPendingWrites are rejected with saturated until a commit comp
   assert.equal(store.pendingWrites, 0);
 });
 
-it('concurrent writes have the outcomes of the same writes one after another, in one commit at a time', async () => {
+it('write queue › concurrent writes have the outcomes of the same writes one after another, in one commit at a time', async () => {
   const write = fc.record({ id: fc.bigInt({ min: 1n, max: 12n }), isCreate: fc.boolean(), pause: fc.boolean() });
   const property = fc.asyncProperty(fc.array(write, { maxLength: 60 }), async (writes) => {
     const storage = new HookedStorage();
