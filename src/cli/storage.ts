@@ -26,7 +26,7 @@ const forms = {
   memory: 'memory',
 } as const satisfies Record<Kind, string>;
 
-/** Error messages do not contain the setting, because it may include a password. */
+/** Error messages contain the setting only if it looks like a file name. Otherwise, it may include a password. */
 export function parseStorage<K extends Kind>(setting: Setting, kinds: readonly K[]): Located<K> {
   const location = parse(setting);
   if (location !== undefined && kinds.some((kind) => kind === location.kind)) return location as Located<K>;

@@ -74,7 +74,7 @@ export class PageReader {
     }
   }
 
-  /** Resolves the requests that have arrived with cached pages, or adds them to the waiting ones. */
+  /** Resolves each new request whose page is cached, and adds the others to the waiting requests. */
   #resolveOrEnqueue(): void {
     const arrived = this.#arrived;
     if (arrived.length === 0) return;

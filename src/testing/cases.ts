@@ -8,7 +8,7 @@ import { create, createEach, firstPage, integersBelow, plantOf, removeEach, shuf
 import { ReferenceStore } from './reference-store.ts';
 import { expectStored, scanAll } from './stored.ts';
 
-/** ASCII without U+0000, the C1 controls, the line and paragraph separators, and a few special characters. */
+/** U+0001 to U+009F (ASCII and the C1 controls), the line and paragraph separators, and a few special characters. */
 const characters = [...integersBelow(160).slice(1), 0x2028, 0x2029, 0xfeff, 0xfffd, 0xffff, 0x1f33f].map((code) =>
   String.fromCodePoint(code),
 );

@@ -75,7 +75,7 @@ async function commitRandomly(place: Place, count: number): Promise<void> {
   }
 }
 
-/** The first test that fails has the shortest sequence of calls. */
+/** The counts ascend, so that the first test that fails shows a short sequence of calls. */
 export const randomTests: Tests = Object.fromEntries(
   [2, 4, 8, 16, 32, 64].map((count) => [
     `${count} random batches have the outcomes that the contract describes`,

@@ -36,7 +36,7 @@ function createResponse({ status, headers, body, onEnd }: ServiceResponse, reque
   return new Response(sent, init);
 }
 
-/** Keeps requests from being garbage-collected while their lists are sent: their signals would never be aborted. */
+/** A request that is garbage-collected while its list is sent would never abort its signal. */
 const sending = new Set<Request>();
 
 /** Each page is read only when the consumer requests it. */

@@ -73,7 +73,10 @@ const selectTable = `SELECT pg_catalog.current_setting('server_encoding') AS enc
 
 const recheckMs = 1000;
 
-/** The table of plants. It is checked again every second, because it can be changed while a server runs. */
+/**
+ * The table of plants. It can be changed while a server runs, so an operation checks it again if the last check is more
+ * than a second old.
+ */
 export class PlantTable {
   /** Whether the latest check found that PostgreSQL always plans to use the index. */
   isLarge = false;

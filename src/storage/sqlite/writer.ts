@@ -9,7 +9,7 @@ import { hasResultCode } from './result-code.ts';
 
 const retryAfterMs = 10;
 
-/** The first batch of this many writes raises the size of the WAL at which SQLite runs a checkpoint. */
+/** The first batch of at least this many writes raises the size of the WAL at which SQLite runs a checkpoint. */
 const largeBatch = 16;
 /**
  * SQLite's default is 1000 pages of 4 KiB. With 64 clients, 4000 pages save 6% of a create's CPU time, because a page
