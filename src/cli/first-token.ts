@@ -1,5 +1,6 @@
-import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { TokenGrants } from '../tokens/grants.ts';
 import { issueToken } from '../tokens/issue.ts';
 import { shellQuoted } from './output/text.ts';
 
@@ -27,14 +28,25 @@ export async function createFirstToken(tokens: string): Promise<void> {
   });
 }
 
-/** While the file with the first token exists, returns a message with a command that calls the server at `url`. */
-export function describeFirstToken(tokens: string, url: string): string | undefined {
+/**
+ * If the file with the first token exists and its token is valid, returns a message with a command that calls the
+ * server at `url`.
+ */
+export function describeFirstToken(tokens: string, grants: TokenGrants, url: string): string | undefined {
   const file = firstTokenFile(tokens);
-  if (!existsSync(file)) return undefined;
+  if (grants.find(tryRead(file).trim()) === null) return undefined;
   return `
 A token for the user 'me' is in ${file}.
 Move the token to a safe place, and remove that file. To list your plants, run:
 
   curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${shellQuoted(`${url}/plants`)}
 `;
+}
+
+function tryRead(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -21,7 +21,8 @@ export function createAdminServer(publicServer: Server, readiness: Readiness): S
       return [path === '/' ? 200 : 404, 'The pages are /live, /ready and /metrics.\n'];
     }
     if (path === '/live') return [200, 'ok\n'];
-    if (path === '/ready' && readiness.isStopping) return [503, 'The server is stopping.\n'];
+    const isUp = publicServer.listening && !readiness.isStopping;
+    if (path === '/ready' && !isUp) return [503, 'The server is starting or stopping.\n'];
     const problem = await readiness.storageProblem();
     if (path === '/metrics') return [200, formatMetrics(problem === '')];
     return problem === '' ? [200, 'ok\n'] : [503, `The storage does not work: ${problem}\n`];

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../core/plant-store.ts';
@@ -113,6 +114,7 @@ export async function run(args: string[]): Promise<number> {
   const log = new Log(config.log);
   runAsOwner(tokens, ...filesOf(location));
   const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
+  if (hasTokenFile(tokens)) warnOfNewDatabase(config, log);
   const storage = await openStorage(location);
   if (!hasTokenFile(tokens)) await createFirstToken(tokens);
   const grants = new TokenGrants(tokens, log.error.bind(log));
@@ -129,11 +131,12 @@ export async function run(args: string[]): Promise<number> {
   const server = createServerFor(addDocs?.(listener) ?? listener);
   const readiness = new Readiness(storage, log);
   logEvents(server, log);
-  const url = await listen(server, config.address);
+  // The public port is opened last, because a failed start would cut off its requests.
   const adminUrl = config.admin && (await listen(createAdminServer(server, readiness), config.admin));
+  const url = await listen(server, config.address);
   await runInterruptibly(async (signal) => {
     const signaled = once(signal, 'abort');
-    announce(config, url, adminUrl);
+    announce(config, grants, url, adminUrl);
     log.info('listening', { version, url, adminUrl, storage: location.place });
     void readiness.storageProblem();
     await signaled;
@@ -151,14 +154,21 @@ export async function run(args: string[]): Promise<number> {
   process.exit(0);
 }
 
+/** A tokens file without a database suggests that the path is wrong. Clients would see an empty store. */
+function warnOfNewDatabase({ storage, tokens }: Config, log: Log): void {
+  if (storage.kind !== 'sqlite' || existsSync(storage.file)) return;
+  const advice = 'Unless this is the first start, stop the server and check --storage.';
+  log.error(`${storage.file} does not exist, although ${tokens} does: a new database is created. ${advice}`);
+}
+
 /** Supervisors and scripts wait for the line with the URL. */
-function announce({ storage, tokens, docs }: Config, url: string, adminUrl?: string): void {
+function announce({ storage, tokens, docs }: Config, grants: TokenGrants, url: string, adminUrl?: string): void {
   const lines = [
     `Plant Store listening on ${url}`,
     `Plants are stored in ${storage.place}, and tokens in ${tokens}.`,
     adminUrl && `Health and metrics: ${adminUrl}`,
     docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
-    describeFirstToken(tokens, reachableUrl(url)),
+    describeFirstToken(tokens, grants, reachableUrl(url)),
   ];
   process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { listen, reachableUrl } from '../../../src/cli/listen.ts';
+import { issueToken } from '../../../src/tokens/issue.ts';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import { callService } from '../../support/call.ts';
 import { assertFails } from '../../support/call-command.ts';
@@ -61,21 +62,30 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
   ]) {
     await assertFails(`serve ${flags}`, { cwd }, problem);
   }
-  // The open public port does not keep the process running.
-  const { code, stderr } = await runCommand(['serve', '--port', '0', '--admin-port', `${port}`], { cwd });
-  assert.equal(code, 1);
-  assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}\\. Change --admin-port or --admin-host\\.\n$`));
+  // The public port is opened last. An open admin port does not keep the process running.
+  for (const [adminPort, flags] of [
+    [port, '--admin-port or --admin-host'],
+    [0, '--port or --host'],
+  ]) {
+    const { code, stderr } = await runCommand(['serve', '--port', `${port}`, '--admin-port', `${adminPort}`], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}\\. Change ${flags}\\.\n$`));
+  }
   const server = await startServer(t, [], { cwd });
   await eventually(() => {
     assert.match(server.stdout(), /curl/, 'for the token that a failed start created');
   });
   await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
   await assertFails('serve --tokens bad.json', { cwd }, /bad\.json cannot be used: (?!.*pst_)/);
-  await rm(join(cwd, 'tokens.json'));
+  const tokens = join(cwd, 'tokens.json');
+  await rm(tokens);
   await assertFails('serve', { cwd }, `${join(cwd, 'first-token.txt')}, which exists`);
+  await issueToken(tokens, { user: 'ada' });
+  const other = await startServer(t, [], { cwd });
+  assert.doesNotMatch(other.stdout(), /curl/, 'for a token that is not in the tokens file');
   assert.deepEqual(
     (await readdir(cwd)).filter((name) => name.endsWith('.json')),
-    ['bad.json'],
+    ['bad.json', 'tokens.json'],
   );
 });
 

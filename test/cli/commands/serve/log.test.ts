@@ -8,7 +8,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { exchange } from '../../../support/raw-http.ts';
 import { untilListening } from '../../../support/server-process.ts';
 import { execute } from '../../../support/sqlite-file.ts';
-import { startTokenServer } from '../../../support/token-server.ts';
+import { beginCreate, startTokenServer } from '../../../support/token-server.ts';
 
 /** Request lines that contain secrets. node:http rejects some of them. */
 const linesWith = (token: string): string[] => [
@@ -56,6 +56,13 @@ it('log of plant-store serve › has one JSON line per response, with caller, re
   assert.partialDeepStrictEqual(unauthorized, { status: 401, code: 'invalid_token', client: '127.0.0.1', requestId });
 });
 
+it('log of plant-store serve › shows clients that disconnect before the response', async (t) => {
+  (await beginCreate(t, started, '{"id":1}')).socket.destroy();
+  await eventually(() => {
+    assert.partialDeepStrictEqual(log().at(-1), { method: 'POST', path: '/plants', end: 'incomplete' });
+  });
+});
+
 it('log of plant-store serve › contains requests and a warning if others can read the tokens file, but no secrets', async (t) => {
   const { token } = started;
   for (const line of linesWith(token)) {
@@ -72,14 +79,16 @@ it('log of plant-store serve › contains requests and a warning if others can r
   }
 });
 
-it('log of plant-store serve --log-level error › contains only errors', async (t) => {
+it('log of plant-store serve --log-level error › contains only errors, such as a new database and a failure', async (t) => {
   const failing = await startTokenServer(t, ['--log-level', 'error']);
   assert.equal((await failing.create(1)).status, 200);
-  execute(join(failing.cwd, 'plants.db'), 'DROP TABLE plants');
+  const file = join(failing.cwd, 'plants.db');
+  execute(file, 'DROP TABLE plants');
   const failed = await failing.create(2);
   assert.equal(failed.status, 503);
   assert.equal(await failing.server.stop(), 0);
-  const [{ time, ...entry } = {}, ...others] = failing.log();
+  const [created, { time, ...entry } = {}, ...others] = failing.log();
+  assert.match(String(created?.['message']), new RegExp(`^${file} does not exist, .*--storage`));
   const requestId = failed.headers.get('x-request-id');
   const message = 'POST /plants failed: no such table: plants';
   assert.deepEqual([typeof time, entry, others], ['string', { level: 'error', message, requestId }, []]);
