@@ -68,9 +68,8 @@ export class GroupedPages {
         if (plants === undefined) incomplete.push(request);
         else request.resolve(cutPage(plants, request.limit));
       }
-      for (const request of incomplete) request.resolve(await this.#readPage(request));
+      for (const request of incomplete) await this.#readPage(request).then(request.resolve, request.reject);
     } catch (error) {
-      // This does not change the pages that are already resolved.
       for (const { reject } of group) reject(error);
     }
     this.#statements--;
