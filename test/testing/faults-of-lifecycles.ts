@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { ReferenceStore } from '../../src/testing/reference-store.ts';
 import { changesCommit } from './changes.ts';
 import type { Change, Faults } from './changes.ts';
@@ -13,6 +13,12 @@ export const faultsOfVersions: Faults = {
     'has a constant version': hasVersion(() => 0),
     'has the number of plants as its version': hasVersion((disk) => disk.plants.scan().length),
     'has a promise as its version': hasVersion((disk) => Promise.resolve(disk.commits)),
+    'has a version that changes 5 ms after the commit': changesCommit(async (writes, real, disk) => {
+      const outcomes = await real.commit(writes);
+      disk.commits--;
+      void sleep(5).then(() => disk.commits++);
+      return outcomes;
+    }),
     'has a version that recurs after five commits': hasVersion((disk) => disk.commits % 5),
   },
   'lists during a commit': {

@@ -17,7 +17,7 @@ import { createLongList } from '../../support/stored-plants.ts';
 const beginning = post('{"id":1,"name":"Fe', 22);
 const closing = /^HTTP\/1\.1 200 OK\r\n(?:[^]*\r\n)?Connection: close\r\n/;
 
-it('drainServer ends incomplete requests after graceMs, also of any other server', { timeout: 60_000 }, async (t) => {
+it('drainServer ends incomplete requests after 8 s, also of any other server', { timeout: 60_000 }, async (t) => {
   const { store, listener } = createListener(t);
   const server = createServer((request, response) => void listener(request, response));
   const port = await listen(t, server);
@@ -27,10 +27,25 @@ it('drainServer ends incomplete requests after graceMs, also of any other server
   await idle.until(/\[\]$/);
   const { connection } = await begin(t, { server, port }, post('{"id":1', 100));
   await assert.rejects(drainServer(server, { graceMs: 2 ** 31 }), /^TypeError: graceMs must be an integer/);
-  assert.equal(await drainServer(server, { graceMs: 50 }), 1);
+  const clock = mockClock(t);
+  const drained = drainServer(server);
+  clock.nowMs = 7999;
   assert.match(await idle.untilClosed(), /\[\]$/);
+  await sleep(100);
+  assert.equal(connection.socket.readyState, 'open');
+  clock.nowMs = 8000;
+  assert.equal(await drained, 1);
   assert.equal(await connection.untilClosed(), '');
   assert.deepEqual(await store.listPlants('ada'), []);
+});
+
+it('drainServer ends incomplete requests after graceMs', { timeout: 60_000 }, async (t) => {
+  const service = await startService(t);
+  await begin(t, service, beginning);
+  const clock = mockClock(t);
+  const drained = drainServer(service.server, { graceMs: 50 });
+  clock.nowMs = 50;
+  assert.equal(await drained, 1);
 });
 
 it('drainServer finishes requests of its first second, with Connection: close, and closes idle connections', async (t) => {
