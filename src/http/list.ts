@@ -54,7 +54,10 @@ async function nextPart(store: ServiceStore, user: string, { lastId: after, left
   return { bytes: bytes.subarray(Number(count === 0), -1), lastId, left: hasMore ? left - count : 0 };
 }
 
-/** The form of a query string in `Link` headers. With URLSearchParams, a list of 20 takes 1.5% to 3% more CPU time. */
+/**
+ * A simple query string, as in `Link` headers with short ids. With URLSearchParams, a list of 20 takes 1.5% to 3% more
+ * CPU time.
+ */
 const plainQuery = /^limit=(\d{1,9})(?:&after=(-?\d{1,18}))?$/;
 
 /** Parses the query string of a list request, without its `?`. The store checks the range of `limit`. */

@@ -45,7 +45,7 @@ export const against = (name: string): string => `${name} (against)`;
 
 export interface Candidate {
   readonly name: string;
-  /** By default, Plant Store. */
+  /** The server to measure; by default, Plant Store. */
   readonly peer?: 'bare-node-http' | 'fastify';
   readonly storage: 'none' | 'memory' | 'sqlite' | 'postgres';
   /** What follows the path in the storage setting. */

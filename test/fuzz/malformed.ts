@@ -10,7 +10,7 @@ const lines = [
 ].map((line) => `${line}\r\n`);
 const texts = ['\r\n', '\n', '\r', '\0', ' ', ':', '\xff', '\r\n\r\n', '0\r\n\r\n', '1;x\r\ny\r\n', 'HTTP/1.0', 'G'];
 
-/** Replaces some bytes: at any place, or at the start of a line. */
+/** Replaces bytes at any place, or inserts text at the start of a line. */
 const mutation = fc.record({
   place: fc.nat(999),
   isAtLine: fc.boolean(),

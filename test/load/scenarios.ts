@@ -10,7 +10,7 @@ export interface Scenario {
   readonly maxWaitMs?: number;
 }
 
-/** Users whose 40 plants have names of 65,000 characters, one of which is above U+00FF. */
+/** Users with 40 plants. Each name has 65,000 characters, one of them above U+00FF. */
 export const longUsers = ['long-1', 'long-2', 'long-3', 'long-4'];
 /** The user with 40,000 plants. From number 1001 on, their names have 230 characters. */
 export const greedyUser = 'ada';

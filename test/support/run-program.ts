@@ -20,7 +20,7 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, NODE_TEST_CONTEXT: undefined };
 }
 
-/** Returns the environment of a command: PATH and `env`. */
+/** Returns the environment of a command: PATH, NODE_V8_COVERAGE if it is set, and `env`. */
 export function commandEnvironment(env: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { PATH = '', NODE_V8_COVERAGE } = process.env;
   return { PATH, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }), ...env };

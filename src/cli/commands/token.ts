@@ -81,7 +81,7 @@ async function revoke(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Returns the path of the tokens file. If this process runs as root, it first becomes the folder's owner. */
+/** Returns the path of the tokens file. As root, this process first becomes the account that can replace the file. */
 function openPath(value: string | undefined): string {
   const path = resolve(readSetting('tokens', value).text);
   runAsOwner(path);

@@ -114,7 +114,7 @@ describe('exchanges on a connection', { concurrency: true }, () => {
     it(`a connection gets its responses, is closed, and releases its permit after ${what}`, async (t) => {
       const { sends, timesOut = false, ends = false, sendsAfterResponse, receives, stored = ['Fern'] } = each;
       const { server, store, port, call, faults } = await startService(t, { maxInFlight: 1 });
-      // node:http checks these limits once a second.
+      // `createPlantServer` makes node:http check these limits once a second.
       if (timesOut) Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });
       await store.createPlant('ada', { id: 1, name: 'Fern' });
       const connection = await RawConnection.open(t, port, sends);

@@ -99,7 +99,7 @@ it('PostgresStorage table › is not used with synchronous_commit off, because a
   await assertUnsupported(storage, /^synchronous_commit is off/);
 });
 
-it('PostgresStorage table › needs three privileges, and an owner that the role is a member of', async (t) => {
+it('PostgresStorage table › is used with three privileges, and refused if a stranger owns it', async (t) => {
   const { table } = await newTable(t);
   await cluster.query(`CREATE ROLE mallory; CREATE ROLE ann LOGIN;
     GRANT SELECT, INSERT, DELETE ON "${table}" TO ann`);

@@ -42,7 +42,7 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.deepEqual(await get(`${adminUrl}/plants`), [404, index]);
     const { headers } = await fetch(`${adminUrl}/metrics`);
     assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
-    // Idle kept-alive connections would reach the limit, and the server would reset them while they are used.
+    // Eight keep-alive connections would reach the limit, and the server could close one that a client is about to use.
     assert.equal(headers.get('connection'), 'close');
 
     // Clients that do not complete their requests do not block the port.
