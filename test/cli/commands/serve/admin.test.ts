@@ -5,6 +5,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { createAdminServer } from '../../../../src/cli/admin/admin.ts';
 import { Readiness } from '../../../../src/cli/admin/readiness.ts';
 import { collectServiceMetrics } from '../../../../src/cli/admin/service-metrics.ts';
 import { Log } from '../../../../src/cli/output/log.ts';
@@ -12,6 +13,7 @@ import { revokeToken } from '../../../../src/tokens/issue.ts';
 import type { CommandContext } from '../../../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../../../support/eventually.ts';
 import { Hold, HookedStorage } from '../../../support/hooked-storage.ts';
+import { listen, listenUrl } from '../../../support/listen.ts';
 import { RawConnection } from '../../../support/raw-http.ts';
 import { damageFile } from '../../../support/sqlite-file.ts';
 import { createAll, rowOfPlants } from '../../../support/stored-plants.ts';
@@ -149,6 +151,15 @@ it('Readiness › runs at most one check at a time, and waits a second for its r
   assert.equal(commits.callCount(), 1);
   held.release();
   await eventuallyEqual(() => readiness.storageProblem(), '');
+});
+
+it('/ready › responds with 503 until the public port is open', async (t) => {
+  const publicServer = createServer();
+  const readiness = new Readiness(new HookedStorage(), new Log({ format: 'json', level: 'error' }));
+  const url = await listenUrl(t, createAdminServer(publicServer, readiness));
+  assert.equal((await fetch(`${url}/ready`)).status, 503);
+  await listen(t, publicServer);
+  assert.equal((await fetch(`${url}/ready`)).status, 200);
 });
 
 it('metric plant_store_commit_duration_seconds › counts each commit in the buckets that contain its duration', () => {
