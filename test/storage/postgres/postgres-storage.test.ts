@@ -203,3 +203,19 @@ it('PostgresStorage reads lists with at most four statements at a time, even wit
   );
   assert.ok(most <= 4, `${most} statements`);
 });
+
+it('PostgresStorage rejects only the list whose own read fails, if long texts are read again', async (t) => {
+  const pool = cluster.pool(t);
+  const query: PostgresPool['query'] = (statement) => {
+    const isSecondRead = statement.values.length === 3 && statement.values[0] === 'ada';
+    return isSecondRead ? Promise.reject(new Error('no')) : pool.query(statement);
+  };
+  const storage = new PostgresStorage({ pool: { query }, table: cluster.newTable() });
+  const users = ['ada', 'bob', 'eve'];
+  await storage.commit(users.map((user) => create(1, user, '\x7f')));
+  const lists = await Promise.allSettled(users.map((user) => storage.list(user, { after: undefined, limit: 20 })));
+  assert.deepEqual(
+    lists.map(({ status }) => status),
+    ['rejected', 'fulfilled', 'fulfilled'],
+  );
+});
