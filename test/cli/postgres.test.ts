@@ -102,7 +102,7 @@ async function untilReported(started: TokenServer, reason: RegExp): Promise<void
   }, 20_000);
 }
 
-it('serve over PostgreSQL › logs why the storage does not work before the first request, and never logs the password', async (t) => {
+it('serve over PostgreSQL › logs why the storage does not work, but never the password', async (t) => {
   const url = await cluster.makeDatabase();
   const storage = await openStorage(locate(url));
   await storage.list('ada', firstPage);

@@ -130,7 +130,7 @@ it('page reader › a list includes every write that was acknowledged before the
   assert.deepEqual(await Promise.all([earlier, ...later]), [3, 4, 4]);
 });
 
-it('page reader › each list is read from the storage if maxCacheBytes is 0 or the adapter has no dataVersion', async () => {
+it('page reader › no list is cached if maxCacheBytes is 0 or the adapter has no dataVersion', async () => {
   const { storage, reads, store } = await open(uncached);
   const unversioned = new PlantStore({ storage: Object.assign(storage, { dataVersion: undefined }) });
   for (const each of [store, unversioned]) {

@@ -34,7 +34,7 @@ const iterations = async (count = 10): Promise<void> => {
   for (let n = 0; n < count; n++) await iteration();
 };
 
-it('write queue › concurrent writes of several iterations share a commit, even if every iteration adds more', async () => {
+it('write queue › writes of several iterations share a commit, even if each adds more', async () => {
   const { sizes, create, complete } = open();
   const created: Promise<unknown>[] = [];
   while (sizes.length === 0) {
@@ -63,7 +63,7 @@ it('write queue › concurrent writes are committed at once, in batches of 1000,
   assert.deepEqual(sizes, [1000, 1000, 500]);
 });
 
-it('write queue › a write is committed at once if the client is alone, and otherwise waits for the writes of other clients', async () => {
+it('write queue › a write waits for the writes of other clients, if there are any', async () => {
   const { sizes, create, complete } = open();
   /** Returns whether the first of the writes is committed before the end of the iteration. */
   const isAtOnce = async (...ids: number[]): Promise<boolean> => {
@@ -163,7 +163,7 @@ it('write queue › writes past maxPendingWrites are rejected with saturated unt
   assert.equal(store.pendingWrites, 0);
 });
 
-it('write queue › concurrent writes have the outcomes of the same writes one after another, in one commit at a time', async () => {
+it('write queue › concurrent writes have the outcomes of consecutive ones, one commit at a time', async () => {
   const write = fc.record({ id: fc.bigInt({ min: 1n, max: 12n }), isCreate: fc.boolean(), pause: fc.boolean() });
   const property = fc.asyncProperty(fc.array(write, { maxLength: 60 }), async (writes) => {
     const storage = new HookedStorage();

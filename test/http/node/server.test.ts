@@ -48,7 +48,7 @@ it('drainServer ends incomplete requests after graceMs', { timeout: 60_000 }, as
   assert.equal(await drained, 1);
 });
 
-it('drainServer finishes requests of its first second, with Connection: close, and closes idle connections', async (t) => {
+it('drainServer finishes requests of its first second, and closes idle connections', async (t) => {
   const service = await startService(t);
   const open = (): Promise<RawConnection> => RawConnection.open(t, service.port);
   const [idle, sent, late] = [await open(), await open(), await open()];

@@ -63,7 +63,7 @@ it('log of plant-store serve › shows clients that disconnect before the respon
   });
 });
 
-it('log of plant-store serve › contains requests and a warning if others can read the tokens file, but no secrets', async (t) => {
+it('log of plant-store serve › has requests, warns if others can read the tokens file, has no secrets', async (t) => {
   const { token } = started;
   for (const line of linesWith(token)) {
     await exchange(t, server.port, `${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
@@ -79,7 +79,7 @@ it('log of plant-store serve › contains requests and a warning if others can r
   }
 });
 
-it('log of plant-store serve --log-level error › contains only errors, such as a new database and a failure', async (t) => {
+it('log of plant-store serve --log-level error › has only errors, such as a new database', async (t) => {
   const failing = await startTokenServer(t, ['--log-level', 'error']);
   assert.equal((await failing.create(1)).status, 200);
   const file = join(failing.cwd, 'plants.db');
