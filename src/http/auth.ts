@@ -49,8 +49,8 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 const callerMembers = ['user', 'scopes', 'tokenId'];
 
 /**
- * Rejects unknown members, because a misspelled `scopes` would otherwise grant all scopes. Inherited members are checked
- * too; getters and methods of a class are not.
+ * Rejects unknown members, because a misspelled `scopes` would otherwise grant all scopes. Inherited members are
+ * checked too; getters and methods of a class are not.
  */
 function checkedCaller(caller: unknown): Caller {
   if (caller === null || caller === undefined) throw new HttpError('invalid_token');

@@ -111,8 +111,8 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
   };
 
   function errorResult(call: Call, error: unknown): Result {
-    // Until the caller is known, any error other than an HttpError comes from `authenticate`. Clients need to know about
-    // it only if they can retry.
+    // Until the caller is known, any error other than an HttpError comes from `authenticate`. Clients need to know
+    // about it only if they can retry.
     const isPublic = (known: PlantStoreError): boolean =>
       call.caller !== undefined || known.code === 'storage_unavailable' || known instanceof HttpError;
     const known = isPlantStoreError(error) && isPublic(error) ? error : new HttpError('internal');

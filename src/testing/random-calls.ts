@@ -14,8 +14,8 @@ const ids = [minInt64, -2n, -1n, 0n, 1n, 2n, 3n, 4n, maxInt64];
 const name = 'a "plant"\r\n\\';
 
 /**
- * Commits random batches through one or two adapters, and compares the stored plants with a model. If the storage can be
- * reopened, it is reopened halfway. The batches are the same in every run.
+ * Commits random batches through one or two adapters, and compares the stored plants with a model. If the storage can
+ * be reopened, it is reopened halfway. The batches are the same in every run.
  */
 async function commitRandomly(place: Place, count: number): Promise<void> {
   // Park and Miller's random number generator.

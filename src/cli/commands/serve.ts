@@ -114,9 +114,10 @@ export async function run(args: string[]): Promise<number> {
   const log = new Log(config.log);
   runAsOwner(tokens, ...filesOf(location));
   const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
-  if (hasTokenFile(tokens)) warnOfNewDatabase(config, log);
+  const isFirstStart = !hasTokenFile(tokens);
+  if (!isFirstStart) warnOfNewDatabase(config, log);
   const storage = await openStorage(location);
-  if (!hasTokenFile(tokens)) await createFirstToken(tokens);
+  if (isFirstStart) await createFirstToken(tokens);
   const grants = new TokenGrants(tokens, log.error.bind(log));
   const store = new PlantStore({ storage });
   const listener = createRequestListener(store, {
