@@ -16,9 +16,9 @@ const rooms = {
   memory: ['^src/storage/memory/', 'core'],
   sqlite: ['^src/storage/sqlite/', 'core', 'files'],
   postgres: ['^src/storage/postgres/', 'core'],
-  core: ['^src/core/[^/]+\\.ts$', 'model', 'application'],
+  core: ['^src/core/[^/]+\\.ts$', 'model', 'boundary'],
   model: ['^src/core/model/'],
-  application: ['^src/application/'],
+  boundary: ['^src/boundary/'],
   files: ['^src/files/'],
 };
 
@@ -35,7 +35,7 @@ export default {
     {
       name: 'fetch-without-node-http',
       severity: 'error',
-      from: { path: '^src/(http/[^/]+|http/fetch/.+|core/.+|application/.+)\\.ts$' },
+      from: { path: '^src/(http/[^/]+|http/fetch/.+|core/.+|boundary/.+)\\.ts$' },
       to: { path: '^(node:)?http$', dependencyTypesNot: ['type-only'] },
     },
     ...Object.entries(rooms).map(([name, [path]]) => ({

@@ -6,5 +6,5 @@
 
 export { createFetchHandler } from './http/fetch/handler.ts';
 export type { FailedRequest, ServiceOptions, ServiceStore } from './http/options.ts';
-export type { Authenticate, AuthRequest, Caller, Scope } from './application/caller.ts';
+export type { Authenticate, AuthRequest, Caller, Scope } from './boundary/caller.ts';
 export type { RequestMessage } from './http/request-message.ts';

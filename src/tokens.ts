@@ -4,6 +4,6 @@
  * @module plant-store/tokens
  */
 
-export type { Authenticate, AuthRequest, Caller, Scope } from './application/caller.ts';
+export type { Authenticate, AuthRequest, Caller, Scope } from './boundary/caller.ts';
 export { createTokenFileAuthenticator } from './tokens/authenticator.ts';
 export type { TokenFileOptions } from './tokens/authenticator.ts';

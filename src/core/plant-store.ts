@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
-import { checkIntegerOption, checkOptionNames } from '../application/options.ts';
+import { checkIntegerOption, checkOptionNames } from '../boundary/options.ts';
 import { maxLimit, parseInt64, parseNewPlant } from './model/plant.ts';
 import type { NewPlant, Plant, PlantId } from './model/plant.ts';
 import { isUser } from './model/user.ts';

@@ -1,4 +1,4 @@
-import { checkMethods } from '../application/options.ts';
+import { checkMethods } from '../boundary/options.ts';
 import type { Plant, PlantId } from './model/plant.ts';
 
 /** Creates a plant for a user, unless the user already has a plant with this id. */

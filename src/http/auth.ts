@@ -1,5 +1,5 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import type { Authenticate, Caller, Scope } from '../application/caller.ts';
+import type { Authenticate, Caller, Scope } from '../boundary/caller.ts';
 import { errorTable } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
 import { isUser } from '../core/model/user.ts';

@@ -1,6 +1,6 @@
-import type { Authenticate } from '../application/caller.ts';
-import { errorText } from '../application/error-text.ts';
-import { checkFunctionOption, checkIntegerOption, checkMethods, checkOptionNames } from '../application/options.ts';
+import type { Authenticate } from '../boundary/caller.ts';
+import { errorText } from '../boundary/error-text.ts';
+import { checkFunctionOption, checkIntegerOption, checkMethods, checkOptionNames } from '../boundary/options.ts';
 import type { NewPlant, Plant, PlantId } from '../core/model/plant.ts';
 import type { JsonPage } from '../core/page.ts';
 import type { ListOptions } from '../core/plant-store.ts';

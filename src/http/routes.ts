@@ -1,4 +1,4 @@
-import type { Scope } from '../application/caller.ts';
+import type { Scope } from '../boundary/caller.ts';
 
 export type OperationId = 'createPlant' | 'getPlants' | 'deletePlant' | 'getOpenApi';
 

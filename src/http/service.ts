@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller } from '../application/caller.ts';
+import type { Caller } from '../boundary/caller.ts';
 import { errorTable, isPlantStoreError, PlantStoreError } from '../core/model/errors.ts';
-import { guardHook } from '../application/guard-hook.ts';
+import { guardHook } from '../boundary/guard-hook.ts';
 import { int64FromText } from '../core/model/int64.ts';
 import { parseNewPlant, plantJson } from '../core/model/plant.ts';
 import { isTraced } from '../core/trace.ts';

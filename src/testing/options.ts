@@ -1,4 +1,4 @@
-import * as check from '../application/options.ts';
+import * as check from '../boundary/options.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 
 /** The place where one test stores its plants, for example a folder or a schema. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { checkFunctionOption, checkOptionNames } from '../application/options.ts';
-import { guardHook } from '../application/guard-hook.ts';
-import type { Caller } from '../application/caller.ts';
+import { checkFunctionOption, checkOptionNames } from '../boundary/options.ts';
+import { guardHook } from '../boundary/guard-hook.ts';
+import type { Caller } from '../boundary/caller.ts';
 import { TokenGrants } from './grants.ts';
 
 /** Options of {@link createTokenFileAuthenticator}. */

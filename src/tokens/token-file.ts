@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { requireAccess } from '../files/access.ts';
 import { isMountPoint } from '../files/mount-point.ts';
 import { isUser } from '../core/model/user.ts';
-import { scopes as allScopes } from '../application/caller.ts';
-import type { Scope } from '../application/caller.ts';
+import { scopes as allScopes } from '../boundary/caller.ts';
+import type { Scope } from '../boundary/caller.ts';
 
 export interface TokenRecord {
   /** Identifies the token when tokens are listed or revoked. The id is not a secret. */

@@ -1,4 +1,4 @@
-import { checkFunctionOption, checkOptionNames } from '../application/options.ts';
+import { checkFunctionOption, checkOptionNames } from '../boundary/options.ts';
 import { minInt64 } from '../core/model/int64.ts';
 import type { Plant, PlantId } from '../core/model/plant.ts';
 import { maxPageLength } from '../core/page.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { scopes as allScopes } from '../../application/caller.ts';
+import { scopes as allScopes } from '../../boundary/caller.ts';
 import { errorTable } from '../../core/model/errors.ts';
 import { isUser } from '../../core/model/user.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';

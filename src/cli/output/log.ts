@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import { setImmediate, setTimeout } from 'node:timers';
-import { errorText } from '../../application/error-text.ts';
+import { errorText } from '../../boundary/error-text.ts';
 import { isPlantStoreError } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/request-message.ts';
 import { describeError } from '../describe-error.ts';

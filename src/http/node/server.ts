@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { errorTable } from '../../core/model/errors.ts';
 import type { ErrorCode } from '../../core/model/errors.ts';
-import { checkIntegerOption, checkOptionNames } from '../../application/options.ts';
+import { checkIntegerOption, checkOptionNames } from '../../boundary/options.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { connectionLimit, currentResponse, enableEviction, endAndDrain, openConnections } from './connections.ts';

@@ -1,5 +1,5 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { checkBooleanOption, checkMethods, checkOptionNames } from '../../application/options.ts';
+import { checkBooleanOption, checkMethods, checkOptionNames } from '../../boundary/options.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { scanPages } from '../../core/scan-pages.ts';
 import { GroupedPages } from './grouped-pages.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../application/options.ts';
+import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../boundary/options.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { defaultBusyTimeoutMs } from './database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { runInNewContext } from 'node:vm';
-import { errorText } from '../../src/application/error-text.ts';
+import { errorText } from '../../src/boundary/error-text.ts';
 
 it('errorText contains the stacks and codes of an error and its causes, but no other properties', () => {
   const codes = { code: 'ERR_SQLITE_ERROR', errcode: 1299 };
