@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { eventually } from './support/eventually.ts';
+import { freePort } from './support/listen.ts';
 import { startServer } from './support/command-line.ts';
 import { readDocument, readSnippets } from './support/documents.ts';
 import { assertTestsPassed, plainEnvironment, runSuccessfully } from './support/run-program.ts';
@@ -15,6 +18,23 @@ const typeScript = snippets.filter(({ language }) => language === 'ts');
 const shell = snippets.filter(({ language }) => language === 'sh');
 /** Commands for a clone, which `.ci/run` runs. */
 const isForClone = ({ code }: Snippet): boolean => code.startsWith('npm ');
+
+/** A server, which the shell commands in the next snippet call. */
+const isServer = ({ language, code }: Snippet): boolean => language === 'ts' && code.includes('.listen(3000)');
+
+/** Starts a server of the documentation on a free port, and returns the port. */
+async function startSnippet(t: HasAfter, { code }: Snippet, cwd: string): Promise<number> {
+  const port = await freePort();
+  await writeFile(join(cwd, 'server.ts'), code.replace('listen(3000)', `listen(${port})`));
+  const server = spawn(process.execPath, ['server.ts'], { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+  t.after(() => {
+    server.kill();
+  });
+  await eventually(async () => {
+    assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404);
+  });
+  return port;
+}
 
 /** Returns the output that a snippet promises, which is the text after each `→` in its comments. */
 function promisedOutput({ code }: Snippet): string {
@@ -48,7 +68,7 @@ describe('snippets of README and docs', { concurrency: 3 }, () => {
     assert.deepEqual([...languages].sort(), ['', 'mermaid', 'sh', 'ts']);
   });
 
-  for (const snippet of typeScript) {
+  for (const snippet of typeScript.filter((each) => !isServer(each))) {
     it(titleOf(snippet), async (t) => {
       const { cwd } = await makeProject(t);
       await writeFile(join(cwd, 'snippet.ts'), snippet.code);
@@ -63,7 +83,11 @@ describe('snippets of README and docs', { concurrency: 3 }, () => {
     it(titleOf(snippet), async (t) => {
       const { cwd, env } = await makeProject(t);
       let script = snippet.code;
-      if (script.includes('http://127.0.0.1:3000')) {
+      const before = snippets[snippets.indexOf(snippet) - 1];
+      if (before !== undefined && isServer(before)) {
+        const port = await startSnippet(t, before, cwd);
+        script = script.replaceAll(':3000', `:${port}`);
+      } else if (script.includes('http://127.0.0.1:3000')) {
         const { url } = await startServer(t, [], { cwd });
         env['TOKEN'] = (await readFile(join(cwd, 'first-token.txt'), 'utf8')).trimEnd();
         script = script.replaceAll('http://127.0.0.1:3000', url);
@@ -75,9 +99,11 @@ describe('snippets of README and docs', { concurrency: 3 }, () => {
   }
 
   it('snippets for a clone are commands that CI runs', async () => {
-    const ci = await readDocument('.ci/run');
-    const commands = shell.filter(isForClone).map(({ code }) => code.trimEnd());
+    const readme = shell.filter(({ name, code }) => name.startsWith('README.md') && code.startsWith('npm '));
+    const commands = readme.map(({ code }) => code.trimEnd());
     assert.deepEqual(commands, ['npm ci && npm start', 'npm ci && npm test']);
-    for (const command of commands) assert.ok(ci.includes(`\n${command}`), `.ci/run does not run ${command}`);
+    // .ci/run takes the commands from README.md.
+    const ci = await readDocument('.ci/run');
+    for (const script of ['start', 'test']) assert.match(ci, new RegExp(`\\(readme_command ${script}\\)$`, 'm'));
   });
 });
