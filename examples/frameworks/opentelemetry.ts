@@ -1,4 +1,4 @@
-import { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Context, Exception, Span, SpanOptions } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
@@ -7,7 +7,10 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import type { CommitMessage } from 'plant-store';
 import type { RequestMessage } from 'plant-store/http';
 
-/** Creates a span for each request and for each commit. Example: tracePlants([new BatchSpanProcessor(exporter)]). */
+/**
+ * Creates a span for each request and for each commit. If HTTP instrumentation has created a span for the request, this
+ * span is the parent; otherwise, the parent is the client's span. Example: tracePlants([new BatchSpanProcessor(exporter)]).
+ */
 export function tracePlants(spanProcessors: SpanProcessor[]): void {
   const contextManager = new AsyncLocalStorageContextManager();
   new NodeTracerProvider({ spanProcessors }).register({ contextManager });
@@ -25,7 +28,10 @@ export function tracePlants(spanProcessors: SpanProcessor[]): void {
   requests.start.bindStore(contexts, (message) => {
     const name = `${message.method} ${message.path}`;
     const attributes = { 'http.request.method': message.method, 'http.route': message.path };
-    return begin(message, name, { kind: SpanKind.SERVER, attributes }, propagation.extract(ROOT_CONTEXT, message));
+    const isInstrumented = trace.getActiveSpan() !== undefined;
+    const parent = isInstrumented ? context.active() : propagation.extract(ROOT_CONTEXT, message);
+    const kind = isInstrumented ? SpanKind.INTERNAL : SpanKind.SERVER;
+    return begin(message, name, { kind, attributes }, parent);
   });
 
   // Several requests can share a commit. The commit's span has links to the requests' spans instead of a parent.
