@@ -7,4 +7,4 @@
 export { createFetchHandler } from './http/fetch/handler.ts';
 export type { FailedRequest, ServiceOptions, ServiceStore } from './http/options.ts';
 export type { Authenticate, AuthRequest, Caller, Scope } from './boundary/caller.ts';
-export type { RequestMessage } from './http/request-message.ts';
+export type { RequestMessage } from './http/trace.ts';

@@ -12,4 +12,4 @@ export type { PlantServer } from './http/node/server.ts';
 export { createOpenApiDocument } from './http/openapi.ts';
 export type { FailedRequest, ServiceOptions, ServiceStore } from './http/options.ts';
 export type { Authenticate, AuthRequest, Caller, Scope } from './boundary/caller.ts';
-export type { RequestMessage } from './http/request-message.ts';
+export type { RequestMessage } from './http/trace.ts';

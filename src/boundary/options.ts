@@ -1,3 +1,5 @@
+import { errorText } from './error-text.ts';
+
 export function checkOptionNames(owner: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`The options of ${owner} must be an object`);
@@ -32,4 +34,24 @@ export function checkMethods(name: string, type: string, value: unknown, methods
   const object = (value ?? {}) as Record<string, unknown>;
   const missing = methods.find((method) => typeof object[method] !== 'function');
   if (missing !== undefined) throw new TypeError(`${name} must be ${type}: it has no ${missing}`);
+}
+
+/** Wraps a reporting hook, such as `onError`, so that an error in the hook is printed and does not end the process. */
+export function guardHook<Report extends unknown[]>(
+  name: string,
+  hook: (...report: Report) => unknown,
+  fallback: (...report: Report) => void,
+): (...report: Report) => void {
+  return (...report) => {
+    const onFailure = (error: unknown): void => {
+      console.error(`${name} failed: ${errorText(error)}`);
+      fallback(...report);
+    };
+    try {
+      const result = hook(...report);
+      if (result instanceof Promise) result.catch(onFailure);
+    } catch (error) {
+      onFailure(error);
+    }
+  };
 }

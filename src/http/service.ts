@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../boundary/caller.ts';
 import { errorTable, isPlantStoreError, PlantStoreError } from '../core/model/errors.ts';
-import { guardHook } from '../boundary/guard-hook.ts';
+import { guardHook } from '../boundary/options.ts';
 import { int64FromText } from '../core/model/int64.ts';
 import { parseNewPlant, plantJson } from '../core/model/plant.ts';
 import { isTraced } from '../core/trace.ts';
 import { challenge, findCaller } from './auth.ts';
-import { readJson } from './body.ts';
 import { corsHeaders } from './cors.ts';
-import { bodyHeaders, errorBody, HttpError } from './exchange.ts';
+import { bodyHeaders, checkMediaType, errorBody, HttpError, parseBody } from './exchange.ts';
 import type { Result, ServiceRequest, ServiceResponse } from './exchange.ts';
 import { parseListQuery, readList } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
@@ -93,7 +92,8 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
 
   const operations: Record<OperationId, (call: Call, user: string) => Result | Promise<Result>> = {
     createPlant: async ({ request }, user) => {
-      const newPlant = parseNewPlant(await readJson(request, maxBodyBytes));
+      checkMediaType(request);
+      const newPlant = parseNewPlant(parseBody(await request.readBody(maxBodyBytes)));
       return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
     },
     getPlants: ({ request, target }, user) =>

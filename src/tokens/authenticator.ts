@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { checkFunctionOption, checkOptionNames } from '../boundary/options.ts';
-import { guardHook } from '../boundary/guard-hook.ts';
+import { checkFunctionOption, checkOptionNames, guardHook } from '../boundary/options.ts';
 import type { Caller } from '../boundary/caller.ts';
 import { TokenGrants } from './grants.ts';
 

@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import type { CommitMessage } from '../../core/commit-message.ts';
 import { errorTable } from '../../core/model/errors.ts';
-import type { RequestMessage } from '../../http/request-message.ts';
+import type { RequestMessage } from '../../http/trace.ts';
 import { openConnections } from '../../http/node/connections.ts';
 import { Counter, formatMetric, Histogram } from './metrics.ts';
 

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { setImmediate, setTimeout } from 'node:timers';
 import { errorText } from '../../boundary/error-text.ts';
 import { isPlantStoreError } from '../../core/model/errors.ts';
-import type { RequestMessage } from '../../http/request-message.ts';
+import type { RequestMessage } from '../../http/trace.ts';
 import { describeError } from '../describe-error.ts';
 import { formatCount, printable } from './text.ts';
 

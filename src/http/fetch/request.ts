@@ -1,5 +1,4 @@
-import { BodyBytes } from '../body.ts';
-import { HttpError } from '../exchange.ts';
+import { BodyBytes, HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
 
 export class FetchRequest implements ServiceRequest {

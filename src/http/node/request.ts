@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { BodyBytes } from '../body.ts';
-import { HttpError } from '../exchange.ts';
+import { BodyBytes, HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
 
 /** The maximum number of fields in a request header. */
