@@ -1,8 +1,11 @@
 import { callbackify } from 'node:util';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
+import { sqlState } from '../storage/postgres/pool.ts';
 import type { PostgresPool } from '../storage/postgres/pool.ts';
+import { isPlantStoreError } from '../core/model/errors.ts';
 import { withUsageError, UsageError } from './command.ts';
+import { describeError } from './describe-error.ts';
 import type { Setting } from './environment.ts';
 import { loadOptional } from './package.ts';
 
@@ -86,4 +89,28 @@ export function openPostgres(location: PostgresLocation, createTable: boolean): 
   const closeStorage = storage.close.bind(storage);
   let closing: Promise<void> | undefined;
   return Object.assign(storage, { close: () => (closing ??= closeStorage().then(() => pool.end())) });
+}
+
+const wrongSettingCodes: ReadonlySet<string | undefined> = new Set([
+  // SQLSTATEs: a role that may not log in, a wrong password, a missing database, schema or table, a missing privilege,
+  // and an unknown or invalid parameter in `options`.
+  ...['28000', '28P01', '3D000', '3F000', '42P01', '42501', '42704', '22023'],
+  // Codes of Node.js for a certificate that `sslmode`, `sslrootcert` or the host name does not allow.
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+]);
+
+/** Errors of `pg` that have no code. */
+const wrongSettingMessage = /client password must be a string|server does not support SSL/;
+
+/**
+ * Describes an error of the storage that only a changed setting or database can repair. Returns `undefined` for any
+ * other error, for example if the database cannot be reached or is a standby.
+ */
+export function wrongSetting(error: unknown): string | undefined {
+  if (isPlantStoreError(error) && error.code === 'storage_unsupported') return describeError(error);
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { message, cause } = error as { message?: unknown; cause?: unknown };
+  if (wrongSettingCodes.has(sqlState(error)) || wrongSettingMessage.test(String(message))) return describeError(error);
+  return wrongSetting(cause);
 }

@@ -5,6 +5,7 @@ import { after, it } from 'node:test';
 import { Client } from 'pg';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
+import { wrongSetting } from '../../src/cli/postgres.ts';
 import { assertFails, callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../support/eventually.ts';
@@ -61,6 +62,32 @@ it('openStorage › leaves no backends behind that wait for a lock after query_t
   });
   await busy.query('COMMIT');
   assert.equal((await storage.list('ada', firstPage)).plants[0]?.id, 1n);
+});
+
+it('wrongSetting › describes a wrong password, role, database, schema or privilege, but no lost connection', async () => {
+  const url = await cluster.makeDatabase();
+  await cluster.queryAt(url, "CREATE ROLE ann LOGIN PASSWORD 'sesame'");
+  const describe = async (text: string): Promise<string | undefined> => {
+    const storage = await openStorage(locate(text));
+    const [outcome] = await Promise.allSettled([storage.list('ada', firstPage)]);
+    await storage.close();
+    assert.equal(outcome.status, 'rejected', text);
+    return wrongSetting(outcome.reason);
+  };
+  for (const [text, reason] of [
+    [url.replace('sesame', 'wrong'), 'password authentication failed for user "postgres"'],
+    [url.replace(':sesame', ''), 'PGPASSWORD'],
+    [url.replace('postgres:sesame', 'nobody:sesame'), 'password authentication failed for user "nobody"'],
+    [`${url}x`, 'database "plants_'],
+    [`${url}?schema=garden`, 'schema'],
+    [url.replace('postgres:sesame', 'ann:sesame'), 'permission denied for schema public'],
+    [`${url}?sslmode=verify-full`, 'does not support SSL'],
+    [`${url}?options=-c%20no.such%3D1%20-c%20nonsense%3D1`, 'nonsense'],
+  ] as const) {
+    const found = await describe(text);
+    assert.ok(found?.includes(reason), `${text}: ${found}`);
+  }
+  assert.equal(await describe('postgres://ada:sesame@127.0.0.1:1/plants'), undefined);
 });
 
 it('PostgreSQL table of a command › is created only by a command that writes, but its schema is not', async (t) => {
