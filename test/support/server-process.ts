@@ -39,6 +39,7 @@ export async function untilListening(t: HasAfter, child: ChildProcess, announcem
     pid: child.pid ?? 0,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
+    exited,
     isRunning: () => child.exitCode === null && child.signalCode === null,
     /** Sends a signal. Resolves with the exit code, or `null` if the signal killed the process. */
     stop: (signal: NodeJS.Signals = 'SIGTERM') => {

@@ -20,6 +20,7 @@ import { runInterruptibly } from '../interruption.ts';
 import { listen, reachableUrl } from '../listen.ts';
 import type { Address } from '../listen.ts';
 import { Log, logEvents, logFormats, logLevels } from '../output/log.ts';
+import { Output } from '../output/output.ts';
 import { formatCount } from '../output/text.ts';
 import { version } from '../package.ts';
 import { runAsOwner } from '../run-as-owner.ts';
@@ -151,7 +152,8 @@ export async function run(args: string[]): Promise<number> {
   // A database that does not respond must not keep the process running.
   await Promise.race([store.close(), sleep(exitGraceMs)]);
   log.info('stopped');
-  log.flush();
+  // A thread that cannot write to a terminal or a disk would keep process.exit() waiting.
+  if (!(await log.flush())) process.kill(process.pid);
   process.exit(0);
 }
 
@@ -171,5 +173,5 @@ function announce({ storage, tokens, docs }: Config, grants: TokenGrants, url: s
     docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
     describeFirstToken(tokens, grants, reachableUrl(url)),
   ];
-  process.stdout.write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
+  new Output(process.stdout).write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
 }

@@ -1,10 +1,11 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
-import { setImmediate, setTimeout } from 'node:timers';
+import { setTimeout } from 'node:timers';
 import { errorText } from '../../boundary/error-text.ts';
 import { isPlantStoreError } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/trace.ts';
 import { describeError } from '../describe-error.ts';
+import { Output } from './output.ts';
 import { formatCount, printable } from './text.ts';
 
 export const logFormats = ['json', 'pretty'] as const;
@@ -17,21 +18,19 @@ export interface LogOptions {
 type Fields = Readonly<Record<string, string | number | undefined>>;
 type LogEntry = Fields & { readonly level: 'info' | 'error'; readonly message: string };
 
-/** The maximum size of the buffer if standard error is not read. Further lines are dropped. */
-const maxUnwrittenBytes = 1_048_576;
-
 /** Repeated errors are counted, and the counts are logged at this interval. */
 const repeatMs = 1000;
 
-/** Writes the log to standard error, with at most one write per event loop iteration. */
+/** Writes the log to standard error. */
 export class Log {
   readonly #options: LogOptions;
+  readonly #output: Pick<Output, 'write' | 'flush'>;
   /** The number of repetitions of each error since it was logged. */
   readonly #repeats = new Map<string, number>();
-  #lines: string[] = [];
 
-  constructor(options: LogOptions) {
+  constructor(options: LogOptions, output: Pick<Output, 'write' | 'flush'> = new Output(process.stderr)) {
     this.#options = options;
+    this.#output = output;
   }
 
   /** Whether entries of the level `info` are written. */
@@ -81,9 +80,10 @@ export class Log {
     });
   }
 
-  flush(): void {
+  /** Returns whether the whole log was written. See {@link Output.flush}. */
+  flush(): Promise<boolean> {
     this.#reportRepeats();
-    this.#writeOut();
+    return this.#output.flush();
   }
 
   #reportRepeats(): void {
@@ -94,14 +94,7 @@ export class Log {
   }
 
   #write(entry: LogEntry): void {
-    if (this.#lines.length === 0) setImmediate(this.#writeOut.bind(this));
-    this.#lines.push(this.#options.format === 'pretty' ? pretty(entry) : json(entry));
-  }
-
-  #writeOut(): void {
-    if (this.#lines.length === 0) return;
-    if (process.stderr.writableLength <= maxUnwrittenBytes) process.stderr.write(`${this.#lines.join('\n')}\n`);
-    this.#lines = [];
+    this.#output.write(`${this.#options.format === 'pretty' ? pretty(entry) : json(entry)}\n`);
   }
 }
 
