@@ -47,7 +47,8 @@ async function startService(t: HasAfter, wrapper: readonly string[] = []) {
     server,
     state,
     backups,
-    run: (command: string, ...flags: string[]): Promise<Finished> => runProgram(command, flags, { cwd: '/', env }),
+    run: (command: string, ...flags: string[]): Promise<Finished> =>
+      runProgram(command, flags, { cwd: '/', env, ...account }),
     call: (method: string, target: string, plant?: object): Promise<Answered> =>
       callService(server.url, method, target, { token, ...(plant && { body: JSON.stringify(plant) }) }),
   };

@@ -5,6 +5,7 @@ import { captureStream } from './capture-stream.ts';
 import type { CommandContext } from './command-line.ts';
 import { commandEnvironment } from './run-program.ts';
 import type { Finished } from './run-program.ts';
+import { main } from './sources.ts';
 
 /** Where a command runs, and its standard input, which is empty by default. */
 interface CallContext extends Pick<CommandContext, 'cwd' | 'env'> {
@@ -24,8 +25,9 @@ export function callCommand(args: string[], context: CallContext): Promise<Finis
 }
 
 async function callNow(args: string[], { cwd, env, input = '' }: CallContext): Promise<Finished> {
-  const before = { cwd: process.cwd(), env: process.env, title: process.title };
+  const before = { argv: process.argv, cwd: process.cwd(), env: process.env, title: process.title };
   const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') ?? {};
+  process.argv = [process.execPath, main, ...args];
   process.env = commandEnvironment(env);
   process.chdir(cwd);
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
@@ -38,6 +40,7 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
     stderr.release();
     Object.defineProperty(process, 'stdin', stdin);
     process.chdir(before.cwd);
+    process.argv = before.argv;
     process.env = before.env;
     process.title = before.title;
   }

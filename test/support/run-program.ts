@@ -13,6 +13,9 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** The program is killed after this time. By default, there is no limit. */
   readonly timeoutMs?: number;
+  /** The account that runs the program, which root can choose. */
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 /** Returns the environment of this process, without the variable that makes node:test report in binary. */
@@ -38,9 +41,9 @@ export async function finish(child: ChildProcess) {
 }
 
 export function runProgram(command: string, args: string[], options: RunOptions = {}): Promise<Finished> {
-  const { cwd, env = plainEnvironment(), timeoutMs } = options;
+  const { env = plainEnvironment(), timeoutMs, ...others } = options;
   const killAfter = timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' as const };
-  return finish(spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...killAfter }));
+  return finish(spawn(command, args, { ...others, env, stdio: ['ignore', 'pipe', 'pipe'], ...killAfter }));
 }
 
 /** Runs a program until it ends, asserts that its exit code is 0, and returns its standard output. */

@@ -4,7 +4,7 @@ import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { readSetting, settings } from '../environment.ts';
 import { runInterruptibly } from '../interruption.ts';
-import { runAsOwner } from '../run-as-owner.ts';
+import { refuseRoot } from '../refuse-root.ts';
 import { parseStorage, requireFile, addProblem } from '../storage.ts';
 
 export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
@@ -24,7 +24,7 @@ export async function run(args: string[]): Promise<number> {
   if (!target) throw new UsageError('backup requires TARGET, the name of the new file.');
   const { file } = parseStorage(readSetting('storage', values.storage), ['sqlite']);
   const newFile = resolve(target);
-  runAsOwner(file, newFile);
+  refuseRoot(file, newFile);
   requireFile(file);
   requireFolderOf(newFile, 'backup');
   return runInterruptibly(async (signal) => {

@@ -2,7 +2,7 @@ import { addPlants } from '../../transfer/copy-plants.ts';
 import { parseCommandLine } from '../command.ts';
 import { runInterruptibly, untilAborted } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
-import { runAsOwner } from '../run-as-owner.ts';
+import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, parseStorage, withSource, withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store copy --from STORAGE --to STORAGE
@@ -22,7 +22,7 @@ export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { from: { type: 'string' }, to: { type: 'string' } });
   const from = parseStorage({ text: values.from ?? '', source: '--from' }, ['sqlite', 'postgres']);
   const to = parseStorage({ text: values.to ?? '', source: '--to' }, ['sqlite', 'postgres']);
-  runAsOwner(...filesOf(from, to));
+  refuseRoot(...filesOf(from, to));
   return runInterruptibly((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {

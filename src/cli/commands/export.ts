@@ -5,7 +5,7 @@ import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { parseCommandLine } from '../command.ts';
 import { readSetting, settings } from '../environment.ts';
 import { formatCount } from '../output/text.ts';
-import { runAsOwner } from '../run-as-owner.ts';
+import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, parseStorage, withSource } from '../storage.ts';
 
 export const help = `Usage: plant-store export [--storage STORAGE] > plants.ndjson
@@ -23,7 +23,7 @@ Options:
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: settings.storage });
   const location = parseStorage(readSetting('storage', values.storage), ['sqlite', 'postgres']);
-  runAsOwner(...filesOf(location));
+  refuseRoot(...filesOf(location));
   return withSource(location, async (pages) => {
     let count = 0;
     async function* lines(): AsyncGenerator<string> {

@@ -8,7 +8,7 @@ import { parseCommandLine } from '../command.ts';
 import { readSetting, settings } from '../environment.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
-import { runAsOwner } from '../run-as-owner.ts';
+import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, parseStorage, withTarget } from '../storage.ts';
 
 export const help = `Usage: plant-store import [--storage STORAGE] < plants.ndjson
@@ -31,7 +31,7 @@ const maxLineBytes = 1_048_576;
 export async function run(args: string[]): Promise<number> {
   const { values } = parseCommandLine(args, { storage: settings.storage });
   const location = parseStorage(readSetting('storage', values.storage), ['sqlite', 'postgres']);
-  runAsOwner(...filesOf(location));
+  refuseRoot(...filesOf(location));
   return runInterruptibly((signal) =>
     withTarget(location, async (target) => {
       const report = new TransferReport();

@@ -6,7 +6,7 @@ import { parseCommandLine, UsageError } from '../command.ts';
 import { readSetting, settings } from '../environment.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { shellQuoted } from '../output/text.ts';
-import { runAsOwner } from '../run-as-owner.ts';
+import { refuseRoot } from '../refuse-root.ts';
 import { parseStorage, requireFile } from '../storage.ts';
 import { copyDatabase } from './backup.ts';
 
@@ -27,7 +27,7 @@ export async function run(args: string[]): Promise<number> {
   if (!given) throw new UsageError('restore requires BACKUP, the name of a file.');
   const { file } = parseStorage(readSetting('storage', values.storage), ['sqlite']);
   const backup = resolve(given);
-  runAsOwner(file, backup);
+  refuseRoot(file, backup);
   requireFile(backup);
   requireFolderOf(file, 'database file');
   refuseToOverwrite(file);

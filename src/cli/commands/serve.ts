@@ -23,7 +23,7 @@ import { Log, logEvents, logFormats, logLevels } from '../output/log.ts';
 import { Output } from '../output/output.ts';
 import { formatCount } from '../output/text.ts';
 import { version } from '../package.ts';
-import { runAsOwner } from '../run-as-owner.ts';
+import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, openStorage, parseStorage } from '../storage.ts';
 
 export const help = `Usage: plant-store serve [OPTIONS]
@@ -110,10 +110,10 @@ function parseAdminAddress(port: Setting, { text, source }: Setting): Address | 
 export async function run(args: string[]): Promise<number> {
   const config = parse(args);
   const { storage: location, tokens, basePath, corsOrigin, trustedProxies } = config;
+  refuseRoot(tokens, ...filesOf(location));
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
   const log = new Log(config.log);
-  runAsOwner(tokens, ...filesOf(location));
   const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
   const isFirstStart = !hasTokenFile(tokens);
   if (!isFirstStart) warnOfNewDatabase(config, log);

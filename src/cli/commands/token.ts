@@ -9,7 +9,7 @@ import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseCommandLine, UsageError } from '../command.ts';
 import { parseWord, readSetting, settings } from '../environment.ts';
 import { printable } from '../output/text.ts';
-import { runAsOwner } from '../run-as-owner.ts';
+import { refuseRoot } from '../refuse-root.ts';
 
 export const help = `Usage: plant-store token create USER [--scope LIST] [--expires-in TIME]
        plant-store token list
@@ -84,7 +84,7 @@ async function revoke(args: string[]): Promise<number> {
 /** Returns the path of the tokens file. As root, this process first becomes the account that can replace the file. */
 function openPath(value: string | undefined): string {
   const path = resolve(readSetting('tokens', value).text);
-  runAsOwner(path);
+  refuseRoot(path);
   return path;
 }
 

@@ -12,7 +12,7 @@ import { issueToken } from '../../../src/tokens/issue.ts';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import { callService } from '../../support/call.ts';
 import { assertFails } from '../../support/call-command.ts';
-import { runCommand, spawnCommand, startServer } from '../../support/command-line.ts';
+import { runCommand, runCommandAs, spawnCommand, startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { occupyPort } from '../../support/listen.ts';
 import { untilListening } from '../../support/server-process.ts';
@@ -98,12 +98,11 @@ it('plant-store serve › names the file, the user and the remedy if it may not 
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'plants.db-shm'), '');
     new DatabaseSync(join(cwd, 'plants.db')).close();
-    if (process.getuid?.() === 0) {
-      // In a folder of another account, root becomes that account.
-      for (const path of ['.', 'plants.db', 'plants.db-shm']) await chown(join(cwd, path), 65_534, 65_534);
-    }
+    const isRoot = process.getuid?.() === 0;
+    for (const path of isRoot ? ['.', 'plants.db', 'plants.db-shm'] : []) await chown(join(cwd, path), 65_534, 65_534);
     await chmod(join(cwd, name), mode);
-    const { code, stderr } = await runCommand(['serve', '--port', '0'], { cwd });
+    const args = ['serve', '--port', '0'];
+    const { code, stderr } = await (isRoot ? runCommandAs(65_534, args, { cwd }) : runCommand(args, { cwd }));
     assert.equal(code, 1);
     assert.match(stderr, /^plant-store: The user \w+ may not write .*: .*chown.*chmod\.$/m);
     assert.ok(stderr.includes(join(cwd, name)), stderr);

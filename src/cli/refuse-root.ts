@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { findExposure } from '../files/exposure.ts';
+import { databaseFiles } from '../storage/sqlite/file.ts';
+import { UsageError } from './command.ts';
+import { shellQuoted } from './output/text.ts';
+
+/**
+ * Refuses to use a file as root if another account can change it, or a file that belongs beside it. That account could
+ * make root change any file, with symbolic links or SQLite journals. Must be called before any of the files is used.
+ *
+ * @throws {UsageError} with the command line to run instead
+ */
+export function refuseRoot(...files: string[]): void {
+  if (process.geteuid?.() !== 0) return;
+  for (const file of files) {
+    const path = resolve(file);
+    const realPath = existsSync(path) ? realpathSync(path) : path;
+    for (const name of [path, ...databaseFiles(realPath), `${realPath}.new`]) {
+      const exposure = findExposure(name);
+      if (exposure === undefined) continue;
+      const folderOwner = statSync(dirname(path), { throwIfNoEntry: false })?.uid ?? 0;
+      throw new UsageError(describe(exposure.path, folderOwner === 0 ? exposure.uid : folderOwner));
+    }
+  }
+}
+
+function describe(path: string, uid: number): string {
+  const name = uid === 0 ? 'NAME' : nameOf(uid);
+  const problem = `The account root must not use files that another account can change, and ${path} is not safe`;
+  if (name === undefined) {
+    return `${problem}. Run the command as the account ${uid}, for example in a container with --user ${uid}.`;
+  }
+  const remedy = uid === 0 ? 'Use a folder that only root can write, or run the command as another account' : 'Run';
+  // The arguments can contain a password or a token.
+  const words = process.argv.slice(2).map((word) => (/postgres(?:ql)?:|^pst_/.test(word) ? '…' : shellQuoted(word)));
+  return `${problem}. ${remedy}:\nrunuser -u ${name} -- plant-store ${words.join(' ')}`;
+}
+
+/** Returns the name of an account, if it has one. In a container, the owner of a mounted folder often has no name. */
+function nameOf(uid: number): string | undefined {
+  const { status, stdout } = spawnSync('id', ['-nu', String(uid)], { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+}

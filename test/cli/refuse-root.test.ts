@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { chmod, chown, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { issueToken } from '../../src/tokens/issue.ts';
+import { callCommand } from '../support/call-command.ts';
+import { createAll, rowOfPlants } from '../support/stored-plants.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
+
+const nobody = 65_534;
+const names = ['plants.db', 'tokens.json', 'copy.db', 'new.db'];
+
+/** Creates a folder of root with the files that commands use. */
+async function folderOfRoot(t: HasAfter): Promise<string> {
+  const folder = await temporaryFolder(t);
+  await createAll(join(folder, 'plants.db'), rowOfPlants('ada', 1));
+  for (const name of ['copy.db', 'new.db']) await copyFile(join(folder, 'plants.db'), join(folder, name));
+  await issueToken(join(folder, 'tokens.json'), { user: 'ada' });
+  return folder;
+}
+
+async function contentsOf(folder: string): Promise<unknown[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Promise.all(paths.sort().map(async (path) => [path, (await stat(path)).uid, await readFile(path, 'hex')]));
+}
+
+/** All ways to use a file of the working directory. Some commands also use another file, in the folder `other`. */
+const commandsWith = (other: string): string[] => [
+  'export',
+  'import',
+  `backup ${other}/none.db`,
+  `backup copy.db --storage sqlite:${other}/plants.db`,
+  `copy --from sqlite:plants.db --to sqlite:${other}/none.db`,
+  `copy --from sqlite:${other}/plants.db --to sqlite:new.db`,
+  `restore plants.db --storage sqlite:${other}/none.db`,
+  `restore ${other}/plants.db --storage sqlite:new.db`,
+  'token list',
+  'token create ada',
+  'token revoke tk_0',
+  `serve --port 0 --tokens ${other}/tokens.json`,
+  `serve --port 0 --storage sqlite:${other}/plants.db`,
+];
+
+/** Changes a folder so that another account can change what the commands use. */
+const changes: readonly { what: string; change: (folder: string) => Promise<unknown>; account: string }[] = [
+  { what: 'the folder of another account', change: (folder) => chown(folder, nobody, 0), account: 'nobody' },
+  { what: 'a folder that a group can write', change: (folder) => chmod(folder, 0o770), account: 'NAME' },
+  {
+    what: 'old journals and locks of another account',
+    change: async (folder) => {
+      for (const name of names) {
+        const path = join(folder, name.endsWith('.db') ? `${name}-journal` : `${name}.new`);
+        await writeFile(path, '');
+        await chown(path, nobody, 0);
+      }
+    },
+    account: 'nobody',
+  },
+];
+
+/** Returns a journal that makes SQLite before 3.52 remove the file `victim`: https://sqlite.org/fileformat2.html */
+function journalThatRemoves(victim: string, pages: number): Buffer {
+  const magic = Buffer.from('d9d505f920a163d7', 'hex');
+  const name = Buffer.from(victim);
+  const numbers = (...values: number[]): Buffer =>
+    Buffer.concat(values.map((value) => Buffer.from(value.toString(16).padStart(8, '0'), 'hex')));
+  const header = Buffer.concat([magic, numbers(0, 0, pages, 512, 4096)], 512);
+  const checksum = name.reduce((sum, byte) => sum + byte, 0);
+  return Buffer.concat([header, numbers(1), name, numbers(name.length, checksum), magic]);
+}
+
+const skip = process.getuid?.() === 0 ? false : 'only root is refused';
+describe('plant-store as root', { skip }, () => {
+  it('plant-store as root › refuses files that another account can change, and prints the line to run', async (t) => {
+    for (const { what, change, account } of changes) {
+      const [cwd, other] = [await folderOfRoot(t), await folderOfRoot(t)];
+      await change(cwd);
+      const before = [await contentsOf(cwd), await contentsOf(other)];
+      for (const command of commandsWith(other)) {
+        const { code, stdout, stderr } = await callCommand(command.split(' '), { cwd });
+        assert.deepEqual([code, stdout], [2, ''], `${what}: ${command}: ${stderr}`);
+        const [problem = '', line] = stderr.split('\n');
+        assert.match(problem, /^plant-store: .*\broot\b/);
+        assert.equal(line, `runuser -u ${account} -- plant-store ${command}`, what);
+      }
+      assert.deepEqual([await contentsOf(cwd), await contentsOf(other)], before, what);
+    }
+  });
+
+  it('plant-store as root › does not remove the file that a journal of another account names', async (t) => {
+    const cwd = await folderOfRoot(t);
+    const [journal, victim] = [join(cwd, 'plants.db-journal'), join(await temporaryFolder(t), 'victim')];
+    await writeFile(victim, '');
+    await writeFile(journal, journalThatRemoves(victim, (await stat(join(cwd, 'plants.db'))).size / 4096));
+    await chown(journal, nobody, nobody);
+    await chmod(cwd, 0o770);
+    assert.equal((await callCommand(['export'], { cwd })).code, 2);
+    assert.equal(await readFile(victim, 'utf8'), '');
+  });
+
+  it('plant-store as root › names the UID of an account without a name, and the flag of a container', async (t) => {
+    const cwd = await folderOfRoot(t);
+    await chown(cwd, 61_183, 0);
+    const { code, stderr } = await callCommand(['token', 'list'], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, /^plant-store: .* account 61183, .* --user 61183\.\n$/);
+  });
+
+  it('plant-store as root › quotes the arguments in the line to run, and omits passwords and tokens', async (t) => {
+    const cwd = await folderOfRoot(t);
+    await chown(cwd, nobody, 0);
+    const args = ['copy', '--from', "sqlite:it's.db", '--to', 'postgres://ada:sesame@localhost/plants'];
+    const { stderr } = await callCommand(args, { cwd });
+    assert.match(stderr, /^runuser -u nobody -- plant-store copy --from 'sqlite:it'\\''s\.db' --to …$/m);
+    assert.doesNotMatch((await callCommand(['token', 'revoke', 'pst_0'], { cwd })).stderr, /pst_/);
+  });
+});
