@@ -2,6 +2,13 @@ import js from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+const builtIns = [
+  '(Aggregate|Eval|Range|Reference|Syntax|Type|URI)?Error',
+  '(Shared)?ArrayBuffer|(Big)?(Int|Uint|Float)(8|8Clamped|16|32|64)Array|DataView|Buffer|Blob',
+  'Array|Date|Function|Map|Object|Promise|RegExp|Set|Weak(Map|Ref|Set)',
+  'Abort(Controller|Signal)|DOMException|Event(Target)?|FormData|Headers|ReadableStream|Request|Response|URL',
+];
+
 export default defineConfig(
   // The framework examples and apps import packages that only `npm ci --prefix …` installs.
   { ignores: ['dist/', 'coverage/', 'reference/', 'examples/frameworks/', 'test/frameworks/apps/'] },
@@ -36,6 +43,13 @@ export default defineConfig(
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'nextTick', message: 'Test runners replace it. Use a promise.' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: `BinaryExpression[operator='instanceof'][right.name=/^(${builtIns.join('|')})$/]`,
+          message: 'It is false for an object of another realm, and for a promise if a library replaces Promise.',
+        },
       ],
     },
   },

@@ -39,7 +39,7 @@ function codesOf(error: Error): string {
   return codes.length === 0 ? '' : ` (${codes.join(', ')})`;
 }
 
-/** Also recognizes an Error from another VM context, such as a system error in Jest. */
-function isError(error: unknown): error is Error {
-  return error instanceof Error || types.isNativeError(error);
+/** Also recognizes an Error of another realm, such as a system error in Jest, and a DOMException. */
+export function isError(error: unknown): error is Error {
+  return types.isNativeError(error) || typeof (error as Partial<Error> | null | undefined)?.stack === 'string';
 }

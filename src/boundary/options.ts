@@ -36,6 +36,11 @@ export function checkMethods(name: string, type: string, value: unknown, methods
   if (missing !== undefined) throw new TypeError(`${name} must be ${type}: it has no ${missing}`);
 }
 
+/** Unlike `instanceof Promise`, recognizes a promise of another realm, or one that a library has replaced. */
+export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
+}
+
 /** Wraps a reporting hook, such as `onError`, so that an error in the hook is printed and does not end the process. */
 export function guardHook<Report extends unknown[]>(
   name: string,
@@ -49,7 +54,7 @@ export function guardHook<Report extends unknown[]>(
     };
     try {
       const result = hook(...report);
-      if (result instanceof Promise) result.catch(onFailure);
+      if (isPromiseLike(result)) void Promise.resolve(result).catch(onFailure);
     } catch (error) {
       onFailure(error);
     }

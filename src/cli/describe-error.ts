@@ -1,3 +1,4 @@
+import { isError } from '../boundary/error-text.ts';
 import { errorTable } from '../core/model/errors.ts';
 
 /**
@@ -5,14 +6,14 @@ import { errorTable } from '../core/model/errors.ts';
  * unless the cause is unknown.
  */
 export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!isError(error)) return String(error);
   const { message } = error;
   if (message.includes('client password must be a string')) {
     return 'The database asks for a password: set it in the connection string or in PGPASSWORD.';
   }
   // If a host name has several addresses and no connection succeeds, the error is an AggregateError whose own message
   // is empty.
-  const reasons: unknown[] = error instanceof AggregateError && message === '' ? error.errors : [error.cause];
+  const reasons: unknown[] = message === '' && 'errors' in error ? (error as AggregateError).errors : [error.cause];
   const causes = reasons.filter((reason) => reason !== undefined).map(describeError);
   const added = causes.filter((text) => !message.includes(text)).join(', ');
   if (message === '' || (message === errorTable.storage_unavailable.message && added !== '')) return added;

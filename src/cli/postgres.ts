@@ -1,4 +1,5 @@
 import { callbackify } from 'node:util';
+import { isError } from '../boundary/error-text.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import { sqlState } from '../storage/postgres/pool.ts';
@@ -76,7 +77,7 @@ export function openPostgres(location: PostgresLocation, createTable: boolean): 
     client.on('error', () => undefined);
     await client.query({ text: checkConnection, values: [] }).catch((error: unknown) => {
       // Only errors from the database have a severity. Any other error means that the connection failed or timed out.
-      if (!(error instanceof Error && 'severity' in error)) throw error;
+      if (!(isError(error) && 'severity' in error)) throw error;
     });
   });
   const config = { connectionString, max, ...timeouts, keepAlive: true, verify };

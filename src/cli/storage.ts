@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isError } from '../boundary/error-text.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 import { requireAccess } from '../files/access.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
@@ -127,6 +128,6 @@ export function requireFile(file: string): void {
 
 /** Adds `problem`, which names the file, to the message of an SQLite error. Returns any other error unchanged. */
 export function addProblem(problem: string, error: unknown): unknown {
-  if (!(error instanceof Error) || !('errcode' in error)) return error;
+  if (!isError(error) || !('errcode' in error)) return error;
   return new Error(`${problem}: ${error.message}.`, { cause: error });
 }

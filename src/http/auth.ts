@@ -1,5 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Authenticate, Caller, Scope } from '../boundary/caller.ts';
+import { isPromiseLike } from '../boundary/options.ts';
 import { errorTable } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
 import { isUser } from '../core/model/user.ts';
@@ -19,31 +20,24 @@ function bearerToken(request: ServiceRequest): string {
 }
 
 /** Throws `missing_credentials` or `invalid_token`. Any other error is a fault of the application. */
-export function findCaller(
-  authenticate: Authenticate,
-  request: ServiceRequest,
-  path: string,
-): Caller | Promise<Caller> {
+export async function findCaller(authenticate: Authenticate, request: ServiceRequest, path: string): Promise<Caller> {
   const token = bearerToken(request);
   const header = (name: string): string | undefined => request.header(name.toLowerCase());
   const result = authenticate(token, { method: request.method, path, header });
-  return isPromiseLike(result) ? inTime(result).then(checkedCaller) : checkedCaller(result);
+  return checkedCaller(isPromiseLike(result) ? await inTime(result) : result);
 }
 
-async function inTime<T>(result: PromiseLike<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(new Error(`authenticate did not settle within ${timeoutMs} milliseconds`));
-  }, timeoutMs);
-  try {
-    return await Promise.race([result, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
+function inTime<T>(result: PromiseLike<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error(`authenticate did not settle within ${timeoutMs} milliseconds`));
+    }, timeoutMs);
+    void Promise.resolve(result)
+      .finally(() => {
+        clearTimeout(timer);
+      })
+      .then(resolve, reject);
+  });
 }
 
 const callerMembers = ['user', 'scopes', 'tokenId'];

@@ -70,9 +70,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
       if (request.method === 'OPTIONS') return finish(call, { status: 204, headers: { Allow: target.route.allow } });
       if (operation === undefined) throw new HttpError('method_not_allowed');
       if (operation.scope !== undefined) {
-        const found = findCaller(authenticate, request, target.path);
-        // Most callers are found synchronously. With `await`, a list of 20 takes 1% more CPU time.
-        call.caller = found instanceof Promise ? await found : found;
+        call.caller = await findCaller(authenticate, request, target.path);
         const { user, scopes } = call.caller;
         if (scopes?.includes(operation.scope) === false) throw new HttpError('insufficient_scope');
         // If the client has disconnected, or an earlier response was the last one of the connection, the request must

@@ -18,8 +18,9 @@ it('errorText puts the codes after the heading of an error without a message', (
   assert.equal(errorText(refused), 'AggregateError (code ECONNREFUSED)');
 });
 
-it('errorText describes an Error from another VM context, and a value that is not an Error', () => {
+it('errorText describes an Error from another VM context, a DOMException, and a value that is not an Error', () => {
   assert.match(errorText(runInNewContext(`new Error('down')`)), /^Error: down\n/);
+  assert.match(errorText(new DOMException('late', 'TimeoutError')), /^TimeoutError: late/);
   assert.deepEqual(['down', 7, undefined, null].map(errorText), ['down', '7', 'undefined', 'null']);
   assert.equal(errorText({ token: 'secret' }), 'an object that is not an Error');
 });

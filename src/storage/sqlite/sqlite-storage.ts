@@ -134,7 +134,8 @@ export class SqliteStorage implements StorageAdapter {
 }
 
 function toFile(path: string | URL): string {
-  if (path instanceof URL && path.protocol === 'file:' && path.search === '') return fileURLToPath(path);
+  const { protocol, search } = Object(path) as Partial<URL>;
+  if (protocol === 'file:' && search === '') return fileURLToPath(path);
   if (typeof path !== 'string' || path === '' || /^:memory:$|^(?:sqlite|file):/.test(path)) {
     throw new TypeError('path must be the path or file: URL of a file (to store plants in memory, use MemoryStorage)');
   }
