@@ -13,7 +13,7 @@ import { applyWrites } from './writes.ts';
 export interface PostgresStorageOptions {
   /** The connection pool: a `Pool` from the `pg` package. The application owns the pool and closes it. */
   pool: PostgresPool;
-  /** The table's schema, which must exist. By default, the connection's `search_path` determines the schema. */
+  /** The table's schema, which must exist; default `public`. The `search_path` has no effect. */
   schema?: string | undefined;
   /** The name of the table; default `plants`. */
   table?: string | undefined;
@@ -48,7 +48,7 @@ export class PostgresStorage implements StorageAdapter {
   /** Checks the options. Does not connect to the database. */
   constructor(options: PostgresStorageOptions) {
     checkOptionNames('PostgresStorage', options, ['pool', 'schema', 'table', 'createTable']);
-    const { pool, schema, table = 'plants', createTable = true } = options;
+    const { pool, schema = 'public', table = 'plants', createTable = true } = options;
     checkMethods('pool', 'a pool of connections', pool, ['query']);
     checkBooleanOption('createTable', createTable);
     const name = quotedTable(schema, table);

@@ -33,7 +33,7 @@ const requirePrimary = `(CASE WHEN pg_catalog.pg_is_in_recovery()
 
 // Always true. It lowers the number of requests that a generic plan expects from 10 to 1. Otherwise, the generic plan
 // would seem too costly for fewer requests, and PostgreSQL would plan each such execution again.
-const oneRequest = 'request.nth BETWEEN 1 AND 2147483647';
+const oneRequest = 'request.nth >= 1 AND request.nth <= 2147483647';
 
 /**
  * Reads one row more than the limit. A generic plan expects `LIMIT $n` to return a tenth of its input. If the
@@ -57,10 +57,14 @@ function rowsOf(plants: string, condition = 'true'): string {
     WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
 }
 
+/** Qualifies operators, which PostgreSQL would otherwise look up in the `search_path`. */
+export function qualifyOperators(sql: string): string {
+  return sql.replace(/ (=|<>|<=|>=|<|>|\+|\|\|) /g, ' OPERATOR(pg_catalog.$1) ');
+}
+
 /**
- * Names of functions and types are qualified with `pg_catalog`. Otherwise, PostgreSQL could call a function that
- * another role has created in a schema of the `search_path`, for example with a parameter of type `bigint[]` in place
- * of `anyarray`. For each operator, `pg_catalog` has one with exactly these types, which is always preferred.
+ * Names are qualified, because the `search_path` of a connection can change at any time: a pooler can lend the
+ * connection to other clients, and other roles can create functions, types and operators in a schema of the path.
  */
 export function statementsFor(quotedTable: string): Readonly<Record<StatementName, string>> {
   const unnest = (parameter: string, type: string): string => `pg_catalog.unnest(${parameter}::${type}[])`;
@@ -79,7 +83,7 @@ export function statementsFor(quotedTable: string): Readonly<Record<StatementNam
     `SELECT * FROM ${quotedTable} WHERE "user" = ${user} AND id >= ${first} ORDER BY id`;
   const pageOf = (user: string, first: string, limit: string): string =>
     `SELECT ${pageTextColumns('$4::integer')} FROM (${limited(plantsOf(user, first), limit)}) AS plants`;
-  return {
+  const statements = {
     insertOne: `INSERT INTO ${quotedTable} ("user", id, name, tag) VALUES ($1, $2, $3, $4) ${conflict}`,
     deleteOne: `DELETE FROM ${quotedTable} WHERE "user" = $1 AND id = $2`,
     insert,
@@ -99,4 +103,6 @@ export function statementsFor(quotedTable: string): Readonly<Record<StatementNam
       `SELECT * FROM ${quotedTable} WHERE ("user", id) > ($1, $2::bigint) ORDER BY "user", id LIMIT ${maxPageLength}`,
     ),
   };
+  const qualified = Object.entries(statements).map(([name, sql]) => [name, qualifyOperators(sql)]);
+  return Object.fromEntries(qualified) as typeof statements;
 }

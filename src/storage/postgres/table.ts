@@ -2,14 +2,17 @@ import { performance } from 'node:perf_hooks';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
+import { qualifyOperators } from './statements.ts';
 
 // PostgreSQL truncates longer identifiers without an error.
 const maxIdentifierBytes = 63;
 
 /** Throws a TypeError if a name is invalid. The message names the option. */
-export function quotedTable(schema: string | undefined, table: string): string {
-  const name = quoted('table', table);
-  return schema === undefined ? name : `${quoted('schema', schema)}.${name}`;
+export function quotedTable(schema: string, table: string): string {
+  const name = `${quoted('schema', schema)}.${quoted('table', table)}`;
+  // In each session, `pg_temp` is another schema.
+  if (schema.startsWith('pg_')) throw new TypeError('schema must not start with pg_, which PostgreSQL reserves');
+  return name;
 }
 
 function quoted(option: string, name: unknown): string {
@@ -23,6 +26,9 @@ function quoted(option: string, name: unknown): string {
 /** With the collation "C", an upgrade of the operating system does not change the order of the primary key. */
 const definition =
   '"user" text COLLATE "C" NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, PRIMARY KEY ("user", id)';
+
+/** {@link definition}, independent of the `search_path`. */
+const qualifiedDefinition = definition.replaceAll(' text', ' pg_catalog.text').replace('"C"', 'pg_catalog."C"');
 
 interface TableRow {
   readonly encoding: string;
@@ -59,8 +65,7 @@ const others = `SELECT pg_catalog.pg_get_constraintdef(oid) FROM pg_catalog.pg_c
   UNION ALL SELECT 'ROW LEVEL SECURITY' WHERE relrowsecurity
   UNION ALL SELECT 'not a permanent table' WHERE relkind <> 'r' OR relpersistence <> 'p'`;
 
-/** The names of functions are qualified, as in the statements for plants. */
-const selectTable = `SELECT pg_catalog.current_setting('server_encoding') AS encoding,
+const selectTable = qualifyOperators(`SELECT pg_catalog.current_setting('server_encoding') AS encoding,
   pg_catalog.current_setting('synchronous_commit') AS "synchronousCommit", plants.*
   FROM (SELECT) AS one LEFT JOIN (
     SELECT (SELECT pg_catalog.string_agg(part, ', ') FROM ((${columns}) UNION ALL ${others}) AS parts (part)) AS found,
@@ -69,7 +74,7 @@ const selectTable = `SELECT pg_catalog.current_setting('server_encoding') AS enc
       (pg_catalog.pg_relation_size(found.oid) >= ${largeTableBytes})::pg_catalog.text AS "isLarge"
     FROM pg_catalog.pg_class AS found JOIN pg_catalog.pg_roles ON pg_roles.oid = relowner
     WHERE found.oid = pg_catalog.to_regclass($1)::pg_catalog.oid
-  ) AS plants ON true`;
+  ) AS plants ON true`);
 
 const recheckMs = 1000;
 
@@ -118,7 +123,7 @@ export class PlantTable {
     // A table that is dropped later is not created again, because a new table would hide the loss of the plants.
     if (!this.#createTable || this.#wasFound) throw unsupported(`There is no table ${name}.`);
     try {
-      await this.#pool.query({ text: `CREATE TABLE ${name} (${definition})`, values: [] });
+      await this.#pool.query({ text: `CREATE TABLE ${name} (${qualifiedDefinition})`, values: [] });
     } catch (error) {
       if (sqlState(error) === '3F000') throw unsupported(`There is no schema for the table ${name}.`);
       // Another server may have created the table at the same time.

@@ -5,6 +5,7 @@ import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
 import { PostgresCluster, poolOf } from '../../support/postgres.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
+import { create, firstPage } from '../../support/writes.ts';
 
 const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';
 
@@ -27,6 +28,22 @@ if (hasPgBouncer) {
     const config = { connectionString: through(await cluster.makeDatabase()), max: 4 };
     const services = await startTwoServers(t, () => new PostgresStorage({ pool: poolOf(t, config) }));
     assert.equal(await countFailures(services), 0);
+  });
+
+  // PgBouncer resets a connection only in session mode.
+  it(`${inTransactionMode} uses one table, whatever other clients leave on the connections`, async (t) => {
+    const url = await cluster.makeDatabase();
+    const pool = poolOf(t, { connectionString: through(url), max: 5 });
+    const storage = new PostgresStorage({ pool });
+    await storage.commit([]);
+    await cluster.queryAt(url, 'CREATE SCHEMA garden; CREATE TABLE garden.plants (LIKE plants INCLUDING ALL)');
+    const left = ['CREATE TEMPORARY TABLE plants (LIKE public.plants INCLUDING ALL)', 'SET search_path = garden'];
+    // A transaction that waits makes PgBouncer use another connection for the next one.
+    await Promise.all(left.map((sql) => pool.query(`BEGIN; SELECT pg_sleep(0.1); ${sql}; COMMIT`)));
+    const ids = Array.from({ length: 200 }, (_, id) => id);
+    await Promise.all(ids.map((id) => storage.commit([create(id)])));
+    assert.deepEqual(await cluster.queryAt(url, 'SELECT count(*)::integer FROM public.plants'), [{ count: 200 }]);
+    assert.equal((await storage.list('ada', firstPage)).plants.length, 200);
   });
 } else {
   it(`${inTransactionMode} passes the suite for storage adapters`, { skip: 'pgbouncer is not installed' });

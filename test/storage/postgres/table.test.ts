@@ -175,17 +175,21 @@ const hostile = [
     unnest(integer[]); current_setting(text); pg_is_in_recovery(); quote_ident(text); quote_ident(name);
     concat_ws(text, text, text, text, text, text); format_type(oid, integer); pg_get_constraintdef(oid);
     pg_get_indexdef(oid); pg_get_triggerdef(oid); pg_has_role(oid, text); pg_relation_size(oid);
-    pg_relation_size(regclass); equal(oid, regclass); next(bigint, text, text); next(bigint, bytea, bytea);
-    next(bigint, integer)`
+    pg_relation_size(regclass); next(bigint, text, text); next(bigint, bytea, bytea); next(bigint, integer);
+    wrong(oid, regclass); wrong(text, text); wrong(bigint, bigint); wrong(integer, integer)`
     .split(/;\s*/)
     .map((signature) => `FUNCTION ${signature} RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'`),
   ...['string_agg(text, text)', 'string_agg(bytea, bytea)', 'sum(integer)'].map(
     (signature) => `AGGREGATE ${signature} (SFUNC = next, STYPE = bigint)`,
   ),
-  'OPERATOR = (LEFTARG = oid, RIGHTARG = regclass, FUNCTION = equal)',
+  ...'=:oid,regclass =:text,text >:text,text ||:text,text =:bigint,bigint >=:bigint,bigint +:integer,integer'
+    .split(' ')
+    .map((operator) => operator.split(/[:,]/))
+    .map(([sign, left, right]) => `OPERATOR ${sign} (LEFTARG = ${left}, RIGHTARG = ${right}, FUNCTION = wrong)`),
+  'DOMAIN text AS varchar(1)',
 ];
 
-it('PostgresStorage does not call functions that other roles created in a schema of the search_path', async (t) => {
+it('PostgresStorage does not use functions, operators or types that other roles created in the search_path', async (t) => {
   const connectionString = await cluster.makeDatabase();
   await cluster.queryAt(connectionString, hostile.map((object) => `CREATE ${object};`).join('\n'));
   for (const path of ['public', 'public,pg_catalog']) {
