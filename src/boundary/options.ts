@@ -4,10 +4,19 @@ export function checkOptionNames(owner: string, options: unknown, known: readonl
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`The options of ${owner} must be an object`);
   }
-  for (const name in options) {
-    if (known.includes(name)) continue;
-    throw new TypeError(`${owner} has no option ${name}. Its options are ${known.join(', ')}`);
+  const unknown = unknownMember(options, known);
+  if (unknown !== undefined) {
+    throw new TypeError(`${owner} has no option ${unknown}. Its options are ${known.join(', ')}`);
   }
+}
+
+/** Inherited members count too, except those that a library has added to every object. */
+export function unknownMember(object: object, known: readonly string[]): string | undefined {
+  for (const name in object) {
+    const isOfEveryObject = name in Object.prototype && !Object.hasOwn(object, name);
+    if (!known.includes(name) && !isOfEveryObject) return name;
+  }
+  return undefined;
 }
 
 export function checkIntegerOption(

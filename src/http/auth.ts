@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Authenticate, Caller, Scope } from '../boundary/caller.ts';
-import { isPromiseLike } from '../boundary/options.ts';
+import { isPromiseLike, unknownMember } from '../boundary/options.ts';
 import { errorTable } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
 import { isUser } from '../core/model/user.ts';
@@ -44,24 +44,25 @@ const callerMembers = ['user', 'scopes', 'tokenId'];
 
 /**
  * Rejects unknown members, because a misspelled `scopes` would otherwise grant all scopes. Inherited members are
- * checked too; getters and methods of a class are not.
+ * checked too; getters and methods of a class are not. Reads each member once.
  */
-function checkedCaller(caller: unknown): Caller {
-  if (caller === null || caller === undefined) throw new HttpError('invalid_token');
-  if (typeof caller !== 'object') throw wrongResult(`a ${typeof caller}, not a Caller or null`);
-  for (const name in caller) {
-    if (callerMembers.includes(name)) continue;
-    throw wrongResult(`a Caller with the unknown member ${name}. Its members are ${callerMembers.join(', ')}`);
+function checkedCaller(result: unknown): Caller {
+  if (result === null || result === undefined) throw new HttpError('invalid_token');
+  if (typeof result !== 'object') throw wrongResult(`a ${typeof result}, not a Caller or null`);
+  const unknown = unknownMember(result, callerMembers);
+  if (unknown !== undefined) {
+    throw wrongResult(`a Caller with the unknown member ${unknown}. Its members are ${callerMembers.join(', ')}`);
   }
-  const { user, scopes, tokenId } = caller as Readonly<Record<string, unknown>>;
-  const isString = (value: unknown): boolean => typeof value === 'string';
+  const { user, scopes, tokenId } = result as Readonly<Record<string, unknown>>;
   if (!isUser(user)) throw wrongResult(`an invalid user: ${errorTable.invalid_user.message}`);
   if (tokenId !== undefined && !isString(tokenId)) throw wrongResult('a Caller whose tokenId is not a string');
   if (scopes !== undefined && !(Array.isArray(scopes) && scopes.every(isString))) {
     throw wrongResult('a Caller whose scopes are not an array of strings');
   }
-  return caller as Caller;
+  return { user, scopes, tokenId };
 }
+
+const isString = (value: unknown): value is string => typeof value === 'string';
 
 const wrongResult = (result: string): TypeError => new TypeError(`authenticate returned ${result}`);
 

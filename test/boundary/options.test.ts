@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { createFetchHandler } from '../../src/fetch.ts';
-import { createPlantServer, createRequestListener } from '../../src/http.ts';
+import { createPlantServer, createRequestListener, drainServer } from '../../src/http.ts';
 import { createTokenFileAuthenticator } from '../../src/tokens.ts';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListOptions } from '../../src/index.ts';
@@ -108,4 +110,19 @@ it('a list request with an unknown option is rejected with a TypeError that name
   const options = { offset: 5 } as ListOptions;
   await assert.rejects(store.listPlants('ada', options), expected);
   await assert.rejects(store.listPageJson('ada', options), expected);
+});
+
+it('a service ignores an enumerable property that a library has added to every object', async (t) => {
+  Object.defineProperty(Object.prototype, 'extend', { enumerable: true, configurable: true, value: () => undefined });
+  t.after(() => Reflect.deleteProperty(Object.prototype, 'extend'));
+  const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), {
+    authenticate: (user) => ({ user, scopes: ['plants:read'] }),
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const headers = { authorization: 'Bearer ada' };
+  const responses = ['/plants', '/plants?limit=1'].map((path) => fetch(`http://127.0.0.1:${port}${path}`, { headers }));
+  for (const response of await Promise.all(responses)) assert.equal(await response.text(), '[]');
+  await drainServer(server, { graceMs: 0 });
 });

@@ -59,6 +59,22 @@ it('authenticate causes a 500 and a reported TypeError if it returns something o
   }
 });
 
+it('authenticate can return a Caller whose members change: the service reads each of them once', async (t) => {
+  const users = ['bob', 'ada'];
+  const scopes = ['plants:read', 'plants:write'];
+  const caller = {
+    get user() {
+      return users.shift() ?? '';
+    },
+    get scopes() {
+      return scopes.splice(0, 1);
+    },
+  };
+  const service = createFetchService(t, { authenticate: () => caller });
+  assert.equal((await service.call('GET', '/plants')).status, 200);
+  assert.deepEqual([users, scopes], [['ada'], ['plants:write']]);
+});
+
 const { proxy: unreadable, revoke } = Proxy.revocable({}, {});
 revoke();
 const causes = [
