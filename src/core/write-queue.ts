@@ -9,6 +9,9 @@ import type { RequestContext } from './trace.ts';
 
 const maxBatchWrites = 1000;
 
+/** A synchronous adapter blocks the event loop during a commit. A write that is larger is committed alone. */
+const maxBatchBytes = 1_048_576;
+
 /** A batch waits at most this many iterations for more writes. With 64 clients, about 60 writes then share an fsync. */
 const maxWaitIterations = 5;
 
@@ -16,6 +19,7 @@ const maxReturnWaitMs = 10;
 
 interface Entry {
   readonly write: Write;
+  readonly bytes: number;
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
   readonly context: RequestContext | undefined;
@@ -52,7 +56,7 @@ export class WriteQueue {
       if (this.#isClosed) throw new PlantStoreError('closed');
       if (this.#pending >= this.#maxPendingWrites) throw new PlantStoreError('saturated');
       this.#pending++;
-      this.#waiting.push({ write, resolve, reject, context: captureContext() });
+      this.#waiting.push({ write, bytes: sizeOf(write), resolve, reject, context: captureContext() });
       const isAlone = this.#arrivals.add();
       this.#running ??= this.#run(isAlone);
       if (this.#waiting.length >= this.#enough) this.#endWait?.();
@@ -120,19 +124,35 @@ export class WriteQueue {
     return pendingAtSuccess;
   }
 
+  /**
+   * Removes the writes of the next batch. A user's writes fit while they take no more than the batch has left, so that
+   * large writes of one user leave space for those of others.
+   */
   #takeBatch(): Entry[] {
     const batch: Entry[] = [];
-    const idsByUser = new Map<string, Set<bigint>>();
+    const byUser = new Map<string, { readonly ids: Set<bigint>; bytes: number }>();
+    let freeBytes = maxBatchBytes;
     this.#waiting = this.#waiting.filter((entry) => {
-      const { user } = entry.write;
-      const id = idOf(entry.write);
-      const ids = idsByUser.get(user);
-      if (batch.length === maxBatchWrites || ids?.has(id) === true) return true;
-      if (ids === undefined) idsByUser.set(user, new Set([id]));
-      else ids.add(id);
+      const { write, bytes } = entry;
+      let taken = byUser.get(write.user);
+      if (taken === undefined) byUser.set(write.user, (taken = { ids: new Set(), bytes: 0 }));
+      const isFull = batch.length === maxBatchWrites || (batch.length > 0 && taken.bytes + bytes > freeBytes);
+      const mustWait = isFull || taken.ids.has(idOf(write));
+      // Later writes to the same plant must not overtake this one.
+      taken.ids.add(idOf(write));
+      if (mustWait) return true;
+      taken.bytes += bytes;
+      freeBytes -= bytes;
       batch.push(entry);
       return false;
     });
     return batch;
   }
+}
+
+/** Returns the size of the name and the tag in UTF-8. */
+function sizeOf(write: Write): number {
+  if (write.kind === 'delete') return 0;
+  const { name, tag = '' } = write.plant;
+  return Buffer.byteLength(name) + Buffer.byteLength(tag);
 }

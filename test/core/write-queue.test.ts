@@ -63,6 +63,24 @@ it('write queue › concurrent writes are committed at once, in batches of 1000,
   assert.deepEqual(sizes, [1000, 1000, 500]);
 });
 
+it('write queue › a batch ends at 1 MiB of names and tags, and has space for the writes of other users', async () => {
+  const storage = new HookedStorage();
+  const batches: string[][] = [];
+  storage.beforeCommit = (writes) => {
+    batches.push(writes.map((write) => `${write.user} ${idOf(write)}`));
+  };
+  const store = new PlantStore({ storage });
+  const create = (user: string, id: number, kibibytes: number): Promise<unknown> =>
+    store.createPlant(user, { id, name: 'x'.repeat(kibibytes * 512), tag: 'x'.repeat(kibibytes * 512) });
+  const created = [create('ada', 1, 400), create('ada', 2, 400), create('ada', 3, 10), create('bob', 1, 2000)];
+  // The deletion must not overtake the creation.
+  const deleted = [store.deletePlant('ada', 2), store.deletePlant('bob', 1)];
+  created.push(create('eve', 1, 500));
+  await Promise.all(created);
+  assert.deepEqual(await Promise.all(deleted), [true, true]);
+  assert.deepEqual(batches, [['ada 1', 'ada 3', 'eve 1'], ['ada 2'], ['bob 1'], ['ada 2', 'bob 1']]);
+});
+
 it('write queue › a write waits for the writes of other clients, if there are any', async () => {
   const { sizes, create, complete } = open();
   /** Returns whether the first of the writes is committed before the end of the iteration. */
@@ -164,7 +182,8 @@ it('write queue › writes past maxPendingWrites are rejected with saturated unt
 });
 
 it('write queue › concurrent writes have the outcomes of consecutive ones, one commit at a time', async () => {
-  const write = fc.record({ id: fc.bigInt({ min: 1n, max: 12n }), isCreate: fc.boolean(), pause: fc.boolean() });
+  const name = fc.constantFrom('', 'x'.repeat(600_000));
+  const write = fc.record({ id: fc.bigInt({ min: 1n, max: 12n }), isCreate: fc.boolean(), pause: fc.boolean(), name });
   const property = fc.asyncProperty(fc.array(write, { maxLength: 60 }), async (writes) => {
     const storage = new HookedStorage();
     let running = 0;
@@ -178,8 +197,8 @@ it('write queue › concurrent writes have the outcomes of consecutive ones, one
     const reference = new ReferenceStore();
     const outcomes: Promise<boolean>[] = [];
     const expected: boolean[] = [];
-    for (const { id, isCreate, pause } of writes) {
-      const plant = { id, name: '' };
+    for (const { id, isCreate, pause, name } of writes) {
+      const plant = { id, name };
       const create = (): Promise<boolean> =>
         store.createPlant('ada', plant).then(
           () => true,
