@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { UsageError } from './command.ts';
+import { UsageError } from './command-line.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -5,9 +5,9 @@ import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import { sqlState } from '../storage/postgres/pool.ts';
 import type { PostgresPool } from '../storage/postgres/pool.ts';
 import { isPlantStoreError } from '../core/model/errors.ts';
-import { withUsageError, UsageError } from './command.ts';
-import { describeError } from './describe-error.ts';
-import type { Setting } from './environment.ts';
+import { withUsageError, UsageError } from './command-line.ts';
+import type { Setting } from './command-line.ts';
+import { describeError } from './output/text.ts';
 import { loadOptional } from './package.ts';
 
 /** The part of `pg` that this module uses. The types of `pg` might not be installed. */
@@ -47,7 +47,7 @@ export interface PostgresLocation {
 }
 
 /** `pg` interprets all parameters except `max`, `schema` and `table`. */
-export function parseConnectionString({ text, source }: Setting): PostgresLocation {
+export function parseConnectionString({ value: text, source }: Setting): PostgresLocation {
   // With another `@`, `pg` could use a part of the password as the host, and error messages would contain it.
   if (!/^\w+:\/\/([^@/?#]*@)?[^@]*$/.test(text)) {
     const characters = "'@' as %40, '/' as %2F, '?' as %3F, '#' as %23 and '%' as %25";

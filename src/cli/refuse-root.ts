@@ -3,7 +3,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { findExposure } from '../files/exposure.ts';
 import { databaseFiles } from '../storage/sqlite/file.ts';
-import { UsageError } from './command.ts';
+import { UsageError } from './command-line.ts';
 import { shellQuoted } from './output/text.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { describeError } from './describe-error.ts';
-import { UsageError } from './command.ts';
+import { readCommandLine, UsageError } from './command-line.ts';
+import type { CommandName, Settings } from './command-line.ts';
 import * as backup from './commands/backup.ts';
 import * as copy from './commands/copy.ts';
 import * as exportPlants from './commands/export.ts';
@@ -7,37 +7,22 @@ import * as importPlants from './commands/import.ts';
 import * as restore from './commands/restore.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
-import { variableWarnings } from './environment.ts';
+import { commandHelp, help } from './help.ts';
+import { describeError } from './output/text.ts';
 import { version } from './package.ts';
+import { commands } from './table.ts';
 
-interface Command {
-  readonly help: string;
-  readonly run: (args: string[]) => Promise<number>;
-}
-
-const modules = { serve, token, copy, export: exportPlants, import: importPlants, backup, restore };
-const commands: ReadonlyMap<string, Command> = new Map(Object.entries(modules));
-
-const help = `Usage: plant-store COMMAND [OPTIONS]
-
-Stores a collection of plants for each user.
-
-Commands:
-  serve    run the HTTP service
-  token    create, list and revoke bearer tokens
-  copy     copy all plants from one storage to another
-  export   write all plants to standard output, one JSON object per line
-  import   create plants from standard input, one JSON object per line
-  backup   copy an SQLite file while a server uses it
-  restore  copy a backup to a new SQLite file
-
-Options:
-  -h, --help      show this help, or the help of a command
-  -v, --version   show the version
-
-In the help of a command, an environment variable in parentheses sets the
-default of its option.
-`;
+const runs: { readonly [Name in CommandName]: (settings: Settings<Name>, operand: string) => Promise<number> } = {
+  serve: serve.run,
+  'token create': token.create,
+  'token list': token.list,
+  'token revoke': token.revoke,
+  copy: copy.run,
+  export: exportPlants.run,
+  import: importPlants.run,
+  backup: backup.run,
+  restore: restore.run,
+};
 
 /**
  * Resolves with the exit code: 0 on success, 1 after a failure, 2 after a {@link UsageError}, and 128 plus the number
@@ -55,24 +40,38 @@ export async function run(args: string[]): Promise<number> {
   }
 }
 
-async function dispatch([name, ...args]: string[]): Promise<number> {
-  if (name === undefined) {
+async function dispatch(args: string[]): Promise<number> {
+  const [first, second = ''] = args;
+  if (first === undefined) {
     // A script might pass an unset variable as the command, so the exit code must report a failure.
-    process.stderr.write(help);
+    process.stderr.write(help());
     return 2;
   }
-  if (['--version', '-v'].includes(name)) return print(`${version}\n`);
-  if (['--help', '-h'].includes(name)) return print(help);
-  const command = commands.get(name);
-  if (command === undefined) {
-    throw new UsageError(`There is no such command. The commands are ${[...commands.keys()].join(', ')}.`);
-  }
+  if (['--version', '-v'].includes(first)) return print(`${version}\n`);
+  if (['--help', '-h'].includes(first)) return print(help());
+  const all = Object.keys(commands) as CommandName[];
+  // `token` alone stands for all of its commands.
+  const similar = all.filter((name) => name === first || name.startsWith(`${first} `));
+  const name = similar.find((each) => each === first || each === `${first} ${second}`);
   const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
-  if (flags.includes('--help') || flags.includes('-h')) return print(command.help);
+  if (similar.length > 0 && (flags.includes('--help') || flags.includes('-h'))) {
+    return print((name === undefined ? similar : [name]).map(commandHelp).join('\n'));
+  }
+  if (name === undefined) {
+    const choices = similar.length > 0 ? similar : all;
+    throw new UsageError(`There is no such command. The commands are ${choices.join(', ')}.`);
+  }
+  return start(name, args.slice(name.split(' ').length));
+}
+
+// The type parameter ties the settings to the command that receives them.
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+function start<Name extends CommandName>(name: Name, args: string[]): Promise<number> {
   // By default, `ps` shows the arguments, which may contain a password, to all users on this machine.
   process.title = `plant-store ${name}`;
-  for (const warning of variableWarnings()) tell(warning);
-  return command.run(args);
+  const { settings, operand, warnings } = readCommandLine(name, args);
+  for (const warning of warnings) tell(warning);
+  return runs[name](settings, operand);
 }
 
 function tell(text: string): void {

@@ -7,8 +7,8 @@ import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
 import { Reader } from '../storage/sqlite/reader.ts';
 import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
-import { UsageError } from './command.ts';
-import type { Setting } from './environment.ts';
+import { UsageError } from './command-line.ts';
+import type { Setting } from './command-line.ts';
 import { openPostgres, parseConnectionString } from './postgres.ts';
 import type { PostgresLocation } from './postgres.ts';
 
@@ -29,14 +29,15 @@ const forms = {
 
 /** Error messages contain the setting only if it looks like a file name. Otherwise, it may include a password. */
 export function parseStorage<K extends Kind>(setting: Setting, kinds: readonly K[]): Located<K> {
+  const { value, source } = setting;
   const location = parse(setting);
   if (location !== undefined && kinds.some((kind) => kind === location.kind)) return location as Located<K>;
-  const advice = /^[\w./-]+\.\w+$/.test(setting.text) ? `: write sqlite:${setting.text}` : '';
-  throw new UsageError(`${setting.source} must be ${kinds.map((kind) => forms[kind]).join(' or ')}${advice}.`);
+  const advice = /^[\w./-]+\.\w+$/.test(value) ? `: write sqlite:${value}` : '';
+  throw new UsageError(`${source} must be ${kinds.map((kind) => forms[kind]).join(' or ')}${advice}.`);
 }
 
 function parse(setting: Setting): StorageLocation | undefined {
-  const { text } = setting;
+  const { value: text } = setting;
   if (text === 'memory') return { kind: 'memory', place: 'memory, until the server stops' };
   if (/^postgres(?:ql)?:\/\//.test(text)) return parseConnectionString(setting);
   // `sqlite:///FILE` is refused: some programs read it as a relative path, others as an absolute one.

@@ -21,7 +21,7 @@ import { create, firstPage } from '../support/writes.ts';
 const cluster = await PostgresCluster.start({ checksPassword: true });
 after(() => cluster.remove());
 
-const locate = (text: string): StorageLocation => parseStorage({ text, source: '--storage' }, ['postgres']);
+const locate = (value: string): StorageLocation => parseStorage({ value, source: '--storage' }, ['postgres']);
 
 it('openStorage › opens at most max connections to PostgreSQL, which close with the storage', async () => {
   const url = await cluster.makeDatabase();

@@ -4,9 +4,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { UsageError } from '../../src/cli/command.ts';
-import { readSetting, settings, variableOf, variableWarnings } from '../../src/cli/environment.ts';
+import { flagsOf, readCommandLine, UsageError, variablesOf } from '../../src/cli/command-line.ts';
+import type { CommandName, FlagName } from '../../src/cli/command-line.ts';
 import { loadOptional } from '../../src/cli/package.ts';
+import { commands, flags } from '../../src/cli/table.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
@@ -14,29 +15,24 @@ import { runProgram } from '../support/run-program.ts';
 import { main } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const flagsOf = {
-  serve: Object.keys(settings),
-  token: ['scope', 'expires-in', 'tokens'],
-  copy: ['from', 'to'],
-  export: ['storage'],
-  import: ['storage'],
-  backup: ['storage'],
-  restore: ['storage'],
-};
-
 it('plant-store --help › names every command, and their help names their flags and variables', async () => {
   const { code, stdout, stderr } = await callCommand(['--help'], { cwd: '/' });
   assert.deepEqual([code, stderr], [0, '']);
   // Without a command, the help is printed as an error message.
   assert.deepEqual(await callCommand([], { cwd: '/' }), { code: 2, stdout: '', stderr: stdout });
-  for (const [command, flags] of Object.entries(flagsOf)) {
-    assert.match(stdout, new RegExp(`^ {2}${command} `, 'm'));
-    const help = await callCommand([command, '--help'], { cwd: '/' });
+  for (const name of Object.keys(commands) as CommandName[]) {
+    assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
+    const words = name.split(' ');
+    const help = await callCommand([...words, '--help'], { cwd: '/' });
     assert.equal(help.code, 0);
-    for (const flag of flags) assert.ok(help.stdout.includes(`\n  --${flag} `), flag);
-    for (const flag of command === 'serve' ? flags : []) assert.ok(help.stdout.includes(variableOf(flag)), flag);
-    assert.deepEqual(await callCommand([command, '--bogus', 'create', '-h'], { cwd: '/' }), help);
+    for (const part of flagsOf(name).flatMap((flag) => [`\n  --${flag} `, ...variablesOf(flag)])) {
+      assert.ok(help.stdout.includes(part), part);
+    }
+    assert.ok(help.stdout.split('\n').every((line) => line.length <= 80));
+    assert.deepEqual(await callCommand([...words, '--bogus', 'x', '-h'], { cwd: '/' }), help);
   }
+  const tokenHelp = await callCommand(['token', '-h'], { cwd: '/' });
+  assert.equal(tokenHelp.stdout.match(/^Usage: plant-store token (create|list|revoke) /gm)?.length, 3);
 });
 
 it('plant-store --version › prints the version of the package', async () => {
@@ -77,31 +73,32 @@ function setEnvironment(t: TestContext, variables: Record<string, string>): void
   });
 }
 
-it('variableWarnings › warns of each unknown variable, but not of those of a Kubernetes service', (t) => {
-  const known = Object.keys(settings).map(variableOf);
+it('readCommandLine › warns of each unknown variable, but not of those of a Kubernetes service', (t) => {
+  const known = (Object.keys(flags) as FlagName[]).flatMap(variablesOf);
   const kubernetes = ['PLANT_STORE_SERVICE_PORT_HTTP', 'PLANT_STORE_PORT_80_TCP_ADDR'];
-  setEnvironment(
-    t,
-    Object.fromEntries([...known, ...kubernetes, 'PLANT_STORE_STORGE'].map((name) => [name, 'secret'])),
-  );
-  const [warning = '', ...others] = variableWarnings();
+  const names = [...known, ...kubernetes, 'PLANT_STORE_STORGE'];
+  setEnvironment(t, Object.fromEntries(names.map((name) => [name, 'secret'])));
+  const [warning = '', ...others] = readCommandLine('export', []).warnings;
   assert.match(warning, /PLANT_STORE_STORGE/);
   assert.doesNotMatch(warning, /secret/);
   assert.deepEqual(others, []);
 });
 
-it('readSetting › returns the flag, PLANT_STORE_STORAGE, DATABASE_URL or a default file, in this order', (t) => {
+it('readCommandLine › reads the flag, PLANT_STORE_…, the variable of a platform or the default, in this order', (t) => {
   setEnvironment(t, { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: 'postgres://localhost' });
-  assert.deepEqual(readSetting('storage', 'sqlite:a.db'), { text: 'sqlite:a.db', source: '--storage' });
-  assert.deepEqual(readSetting('storage', undefined), { text: 'memory', source: 'PLANT_STORE_STORAGE' });
+  const storage = (...args: string[]): unknown => readCommandLine('export', args).settings.storage;
+  assert.deepEqual(storage('--storage', 'sqlite:a.db'), { value: 'sqlite:a.db', source: '--storage' });
+  assert.deepEqual(storage(), { value: 'memory', source: 'PLANT_STORE_STORAGE' });
   process.env['PLANT_STORE_STORAGE'] = '';
-  assert.deepEqual(readSetting('storage', undefined), { text: 'postgres://localhost', source: 'DATABASE_URL' });
+  assert.deepEqual(storage(), { value: 'postgres://localhost', source: 'DATABASE_URL' });
   process.env['DATABASE_URL'] = '';
-  assert.deepEqual(readSetting('storage', undefined), { text: 'sqlite:plants.db', source: '--storage' });
+  assert.deepEqual(storage(), { value: 'sqlite:plants.db', source: '--storage' });
   // HOST and the address of a Kubernetes service are ignored.
-  process.env = { HOST: 'my-laptop', PLANT_STORE_PORT: 'tcp://10.0.0.7:80', PORT: '8080' };
-  assert.equal(readSetting('host', undefined).text, '127.0.0.1');
-  assert.deepEqual(readSetting('port', undefined), { text: '8080', source: 'PORT' });
+  process.env = { HOST: 'my-laptop', PLANT_STORE_PORT: 'tcp://10.0.0.7:80', PORT: '8080', PLANT_STORE_DOCS: '1' };
+  const { host, port, docs, create } = readCommandLine('serve', ['--create']).settings;
+  assert.equal(host.value, '127.0.0.1');
+  assert.deepEqual(port, { value: 8080, source: 'PORT' });
+  assert.deepEqual([docs, create.value], [{ value: true, source: 'PLANT_STORE_DOCS' }, true]);
 });
 
 /** Invalid command lines, separated by spaces, each with a key word of its message. */
@@ -123,8 +120,8 @@ const misuses: Readonly<Record<string, string>> = {
   'serve --base-path /garden/': '--base-path',
   'serve --admin-host 127.0.0.1': '--admin-port',
   'serve --cors-origin app.example.com': '--cors-origin',
-  copy: '--from must be sqlite:FILE',
-  'copy --from sqlite:a.db': '--to must be sqlite:FILE',
+  copy: '--from STORAGE is required',
+  'copy --from sqlite:a.db': '--to STORAGE is required',
   'copy --from memory --to sqlite:a.db': '--from',
   'export plants.ndjson': 'too many arguments',
   backup: 'TARGET',
@@ -147,7 +144,7 @@ const misuses: Readonly<Record<string, string>> = {
   'export --storage postgres://ada:sesame/x@localhost/plants': '%40',
   'export --storage postgres://ada:sesame?x@localhost/plants': '%40',
   'export --storage postgres://ada:sesame#x@localhost/plants': '%40',
-  token: 'create, list or revoke',
+  token: 'token create, token list, token revoke',
   'token create': 'USER',
   'token create \ud800': 'USER',
   'token create ada --scope plants:admin': '--scope must be plants:read',

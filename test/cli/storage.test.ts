@@ -22,7 +22,7 @@ it('openStorage › starts a worker thread for commits only with "sqlite:FILE?co
   process.on('worker', count);
   t.after(() => process.off('worker', count));
   for (const [thread, expected] of Object.entries({ '': 0, '?commitThread=false': 0, '?commitThread=true': 1 })) {
-    const location = parseStorage({ text: `sqlite:${file}${thread}`, source: '--storage' }, ['sqlite']);
+    const location = parseStorage({ value: `sqlite:${file}${thread}`, source: '--storage' }, ['sqlite']);
     await (await openStorage(location)).close();
     assert.equal(threads, expected, thread);
   }

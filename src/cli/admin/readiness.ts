@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asStorageError } from '../../core/model/errors.ts';
 import type { StorageAdapter } from '../../core/storage-adapter.ts';
-import { describeError } from '../describe-error.ts';
+import { describeError } from '../output/text.ts';
 import type { Log } from '../output/log.ts';
 import { printable } from '../output/text.ts';
 

@@ -1,28 +1,13 @@
 import { resolve } from 'node:path';
 import { requireFolderOf } from '../../files/folder.ts';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
-import { parseCommandLine, UsageError } from '../command.ts';
-import { readSetting, settings } from '../environment.ts';
+import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { parseStorage, requireFile, addProblem } from '../storage.ts';
 
-export const help = `Usage: plant-store backup [--storage sqlite:FILE] TARGET
-
-Copies a snapshot of FILE to the new file TARGET. Servers may continue to write
-to FILE. To restore the backup, stop the server and run plant-store restore.
-
-Options:
-  --storage sqlite:FILE   the file to copy (PLANT_STORE_STORAGE, else
-                          DATABASE_URL; default sqlite:plants.db)
-  -h, --help              show this help
-`;
-
-export async function run(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
-  const [target] = positionals;
-  if (!target) throw new UsageError('backup requires TARGET, the name of the new file.');
-  const { file } = parseStorage(readSetting('storage', values.storage), ['sqlite']);
+export async function run({ storage }: Settings<'backup'>, target: string): Promise<number> {
+  const { file } = parseStorage(storage, ['sqlite']);
   const newFile = resolve(target);
   refuseRoot(file, newFile);
   requireFile(file);

@@ -4,33 +4,17 @@ import { parseNewPlant } from '../../core/model/plant.ts';
 import { isUser } from '../../core/model/user.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
-import { parseCommandLine } from '../command.ts';
-import { readSetting, settings } from '../environment.ts';
+import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { TransferReport } from '../output/transfer-report.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, parseStorage, withTarget } from '../storage.ts';
 
-export const help = `Usage: plant-store import [--storage STORAGE] < plants.ndjson
-
-Creates plants from standard input, one JSON object per line, as export writes
-them. Plants that the storage already has are skipped. Nothing is overwritten:
-if the storage has a different plant with the same user and id, the conflict is
-reported. A line that is not a plant is reported with its number and skipped.
-In both cases the exit code is 1.
-
-Options:
-  --storage STORAGE   sqlite:FILE or postgres://… (PLANT_STORE_STORAGE, else
-                      DATABASE_URL; default sqlite:plants.db)
-  -h, --help          show this help
-`;
-
 /** Bounds the memory that one line uses. */
 const maxLineBytes = 1_048_576;
 
-export async function run(args: string[]): Promise<number> {
-  const { values } = parseCommandLine(args, { storage: settings.storage });
-  const location = parseStorage(readSetting('storage', values.storage), ['sqlite', 'postgres']);
+export async function run({ storage }: Settings<'import'>): Promise<number> {
+  const location = parseStorage(storage, ['sqlite', 'postgres']);
   refuseRoot(...filesOf(location));
   return runInterruptibly((signal) =>
     withTarget(location, async (target) => {

@@ -2,30 +2,15 @@ import { lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { requireFolderOf } from '../../files/folder.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
-import { parseCommandLine, UsageError } from '../command.ts';
-import { readSetting, settings } from '../environment.ts';
+import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { shellQuoted } from '../output/text.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { parseStorage, requireFile } from '../storage.ts';
 import { copyDatabase } from './backup.ts';
 
-export const help = `Usage: plant-store restore BACKUP [--storage sqlite:FILE]
-
-Checks BACKUP, and copies it to the new file FILE. Stop all servers first. If
-FILE exists, restore prints the command that moves it away.
-
-Options:
-  --storage sqlite:FILE   the new file (PLANT_STORE_STORAGE, else DATABASE_URL;
-                          default sqlite:plants.db)
-  -h, --help              show this help
-`;
-
-export async function run(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandLine(args, { storage: settings.storage }, 1);
-  const [given] = positionals;
-  if (!given) throw new UsageError('restore requires BACKUP, the name of a file.');
-  const { file } = parseStorage(readSetting('storage', values.storage), ['sqlite']);
+export async function run({ storage }: Settings<'restore'>, given: string): Promise<number> {
+  const { file } = parseStorage(storage, ['sqlite']);
   const backup = resolve(given);
   refuseRoot(file, backup);
   requireFile(backup);

@@ -11,104 +11,59 @@ import { TokenGrants } from '../../tokens/grants.ts';
 import { hasTokenFile } from '../../tokens/token-file.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
-import { withUsageError, parseCommandLine, UsageError } from '../command.ts';
+import { UsageError, withUsageError } from '../command-line.ts';
+import type { Settings } from '../command-line.ts';
 import { createDocs } from '../docs.ts';
-import { parseInteger, parseWord, readSetting, settings } from '../environment.ts';
-import type { Setting, SettingName } from '../environment.ts';
 import { createFirstToken, describeFirstToken } from '../first-token.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { listen, reachableUrl } from '../listen.ts';
 import type { Address } from '../listen.ts';
-import { Log, logEvents, logFormats, logLevels } from '../output/log.ts';
+import { Log, logEvents } from '../output/log.ts';
 import { Output } from '../output/output.ts';
 import { formatCount } from '../output/text.ts';
 import { version } from '../package.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, openStorage, parseStorage } from '../storage.ts';
 
-export const help = `Usage: plant-store serve [OPTIONS]
-
-Runs the HTTP service. On SIGINT or SIGTERM, the server finishes the requests in
-progress and exits. SIGHUP has the same effect, but only on a terminal.
-
-Options:
-  --host HOST         the address to listen on
-                      (PLANT_STORE_HOST; default 127.0.0.1)
-  --port PORT         the port to listen on; 0 selects a free port
-                      (PLANT_STORE_PORT, else PORT; default 3000)
-  --storage STORAGE   sqlite:FILE, sqlite:FILE?commitThread=true, memory or
-                      postgres://USER:PASSWORD@HOST/DATABASE, with parameters
-                      such as max=N, the size of the connection pool,
-                      schema=NAME and table=NAME
-                      (PLANT_STORE_STORAGE, else DATABASE_URL;
-                      default sqlite:plants.db)
-  --tokens FILE       the tokens file. If it is missing, it is created with a
-                      token for the user 'me', which is written to
-                      first-token.txt in its folder
-                      (PLANT_STORE_TOKENS; default tokens.json)
-  --base-path PATH    the path under which clients reach the service, such as
-                      /garden (PLANT_STORE_BASE_PATH; default none)
-  --cors-origin LIST  the origins whose web pages may call the service,
-                      separated by commas, or * for all
-                      (PLANT_STORE_CORS_ORIGIN; default none)
-  --trusted-proxies N the number of proxies that append to X-Forwarded-For
-                      (PLANT_STORE_TRUSTED_PROXIES; default 0)
-  --admin-port PORT   the port of /live, /ready and /metrics
-                      (PLANT_STORE_ADMIN_PORT; default: off)
-  --admin-host HOST   the address of the admin port
-                      (PLANT_STORE_ADMIN_HOST; default 127.0.0.1)
-  --drain-delay SECONDS
-                      how long the server still accepts connections after a
-                      signal, while /ready returns 503 to load balancers
-                      (PLANT_STORE_DRAIN_DELAY; default 0)
-  --log FORMAT        the format of the log on standard error: json or pretty
-                      (PLANT_STORE_LOG; default pretty on a terminal)
-  --log-level LEVEL   info, or error for errors only
-                      (PLANT_STORE_LOG_LEVEL; default info)
-  --docs              serve a web page at /docs to try the service; requires
-                      the package swagger-ui-dist (PLANT_STORE_DOCS=1)
-  -h, --help          show this help
-`;
-
 /** How long the store may take to close after the last request. */
 const exitGraceMs = 1000;
 
 /** @throws {UsageError} if a setting is invalid. */
-function parse(args: string[]) {
-  const { values } = parseCommandLine(args, settings);
-  const given = (name: Exclude<SettingName, 'docs'>): Setting => readSetting(name, values[name]);
-  const docs = readSetting('docs', values.docs === true ? '1' : undefined);
-  const [basePath, corsOrigin] = [given('base-path'), given('cors-origin')];
-  const origins = corsOrigin.text === '' ? [] : corsOrigin.text.split(',').map((origin) => origin.trim());
-  withUsageError(basePath.source, () => {
-    checkBasePath(basePath.text);
+function parse(settings: Settings<'serve'>) {
+  const { host, port, docs, 'base-path': path, 'cors-origin': corsOrigin } = settings;
+  const basePath = path.value ?? '';
+  withUsageError(path.source, () => {
+    checkBasePath(basePath);
   });
+  const origins = corsOrigin.value?.split(',').map((origin) => origin.trim()) ?? [];
   return {
-    address: { host: given('host').text, port: parseInteger(given('port'), 65_535), flags: '--port or --host' },
-    storage: parseStorage(given('storage'), ['sqlite', 'postgres', 'memory']),
-    tokens: resolve(given('tokens').text),
-    basePath: basePath.text,
+    address: { host: host.value, port: port.value, flags: '--port or --host' },
+    storage: parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']),
+    tokens: resolve(settings.tokens.value),
+    basePath,
     corsOrigin: withUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
-    trustedProxies: parseInteger(given('trusted-proxies'), 99),
-    drainDelayMs: parseInteger(given('drain-delay'), 3600) * 1000,
-    admin: parseAdminAddress(given('admin-port'), given('admin-host')),
-    log: { format: parseWord(given('log'), logFormats), level: parseWord(given('log-level'), logLevels) },
+    trustedProxies: settings['trusted-proxies'].value,
+    drainDelayMs: settings['drain-delay'].value * 1000,
+    admin: adminAddress(settings),
+    log: {
+      format: settings.log.value ?? (process.stderr.isTTY ? 'pretty' : 'json'),
+      level: settings['log-level'].value,
+    },
     /** The flag or variable that enables the web page; `undefined` if the page is disabled. */
-    docs: parseWord(docs, ['0', '1']) === '1' ? docs.source : undefined,
+    docs: docs.value ? docs.source : undefined,
   };
 }
 
 type Config = ReturnType<typeof parse>;
 
-function parseAdminAddress(port: Setting, { text, source }: Setting): Address | undefined {
-  if (port.text === '' && text !== '') throw new UsageError(`${source} needs --admin-port.`);
-  if (port.text === '') return undefined;
-  const host = text === '' ? '127.0.0.1' : text;
-  return { host, port: parseInteger(port, 65_535), flags: '--admin-port or --admin-host' };
+function adminAddress({ 'admin-port': port, 'admin-host': host }: Settings<'serve'>): Address | undefined {
+  if (port.value === undefined && host.value !== undefined) throw new UsageError(`${host.source} needs --admin-port.`);
+  if (port.value === undefined) return undefined;
+  return { host: host.value ?? '127.0.0.1', port: port.value, flags: '--admin-port or --admin-host' };
 }
 
-export async function run(args: string[]): Promise<number> {
-  const config = parse(args);
+export async function run(settings: Settings<'serve'>): Promise<number> {
+  const config = parse(settings);
   const { storage: location, tokens, basePath, corsOrigin, trustedProxies } = config;
   refuseRoot(tokens, ...filesOf(location));
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.

@@ -4,15 +4,12 @@ import { setTimeout } from 'node:timers';
 import { errorText } from '../../boundary/error-text.ts';
 import { isPlantStoreError } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/trace.ts';
-import { describeError } from '../describe-error.ts';
 import { Output } from './output.ts';
-import { formatCount, printable } from './text.ts';
+import { describeError, formatCount, printable } from './text.ts';
 
-export const logFormats = ['json', 'pretty'] as const;
-export const logLevels = ['info', 'error'] as const;
 export interface LogOptions {
-  readonly format: (typeof logFormats)[number];
-  readonly level?: (typeof logLevels)[number];
+  readonly format: 'json' | 'pretty';
+  readonly level?: 'info' | 'error';
 }
 
 type Fields = Readonly<Record<string, string | number | undefined>>;

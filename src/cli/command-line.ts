@@ -1,0 +1,144 @@
+import { parseArgs } from 'node:util';
+import type { ParseArgsOptionsConfig } from 'node:util';
+import { printable } from './output/text.ts';
+import { commands, flags } from './table.ts';
+import type { Command, Flag } from './table.ts';
+
+/** Thrown if a command cannot run as requested. The message says what to change. The process exits with code 2. */
+export class UsageError extends Error {}
+
+/** The value of a flag. `source` is the name of the flag or the environment variable, for use in error messages. */
+export interface Setting<T = string> {
+  readonly value: T;
+  readonly source: string;
+}
+
+type Flags = typeof flags;
+type Commands = typeof commands;
+export type FlagName = keyof Flags;
+export type CommandName = keyof Commands;
+
+type Value<F> = F extends { max: number }
+  ? number
+  : F extends { words: readonly (infer Word)[] }
+    ? Word
+    : F extends { value: string }
+      ? string
+      : boolean;
+type Optional<F> = F extends { absent: string } ? undefined : never;
+
+/** The values of all flags of a command. */
+export type Settings<Name extends CommandName> = {
+  readonly [F in FlagName & keyof Commands[Name]['flags']]: Setting<Value<Flags[F]> | Optional<Flags[F]>>;
+};
+
+export interface CommandLine<Name extends CommandName> {
+  readonly settings: Settings<Name>;
+  /** Empty if the command has no operand. */
+  readonly operand: string;
+  readonly warnings: readonly string[];
+}
+
+const prefix = 'PLANT_STORE_';
+const rows: Readonly<Record<FlagName, Flag>> = flags;
+
+export function flagsOf(name: CommandName): FlagName[] {
+  return Object.keys(commands[name].flags) as FlagName[];
+}
+
+/** Returns the names of the variables of a flag. The first one that is set counts. */
+export function variablesOf(name: FlagName): string[] {
+  const { variable, platform } = rows[name];
+  if (variable === false) return [];
+  return [prefix + name.toUpperCase().replaceAll('-', '_'), ...(platform === undefined ? [] : [platform])];
+}
+
+/** @throws {UsageError} if an argument or a variable is invalid. */
+export function readCommandLine<Name extends CommandName>(name: Name, args: string[]): CommandLine<Name> {
+  const { values, positionals } = parse(name, args);
+  const { operand }: Command = commands[name];
+  const [given = ''] = positionals;
+  // The message does not contain the argument, which may be a password.
+  if (positionals.length > (operand === undefined ? 0 : 1)) throw new UsageError('There are too many arguments.');
+  if (operand !== undefined && given === '') throw new UsageError(`${operand} is required.`);
+  const warnings = unknownVariables();
+  const settings = flagsOf(name).map((flag) => [flag, readSetting(flag, values[flag])]);
+  return { settings: Object.fromEntries(settings) as Settings<Name>, operand: given, warnings };
+}
+
+function parse(name: CommandName, args: string[]): { values: Record<string, unknown>; positionals: string[] } {
+  const options: ParseArgsOptionsConfig = {};
+  for (const flag of flagsOf(name)) options[flag] = { type: rows[flag].value === undefined ? 'boolean' : 'string' };
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    // The rest of the message about an unknown option explains how to write a positional argument.
+    const [problem = ''] = (error as Error).message.split('. To specify a positional');
+    const known = Object.keys(options).map((flag) => `--${flag}`);
+    throw new UsageError(`${printable(problem).replace(/\.$/, '')}. The options are ${known.join(', ')} and --help.`);
+  }
+}
+
+/** Returns the value of the flag, of its first variable that is set, or the default. */
+function readSetting(name: FlagName, given: unknown): Setting<unknown> {
+  const source = `--${name}`;
+  // An empty value probably means that a shell variable is not set.
+  if (given === '') throw new UsageError(`${source} must not be empty.`);
+  if (given === true) return { value: true, source };
+  if (typeof given === 'string') return { value: parseValue(rows[name], { value: given, source }), source };
+  for (const variable of variablesOf(name)) {
+    const value = readVariable(variable);
+    if (value !== undefined) return { value: parseValue(rows[name], { value, source: variable }), source: variable };
+  }
+  const { value, fallback, absent } = rows[name];
+  if (value === undefined) return { value: false, source };
+  if (fallback !== undefined) return { value: parseValue(rows[name], { value: fallback, source }), source };
+  if (absent === undefined) throw new UsageError(`${source} ${value} is required.`);
+  return { value: undefined, source };
+}
+
+function parseValue({ value: placeholder, max, words }: Flag, setting: Setting): unknown {
+  if (max !== undefined) return parseInteger(setting, max);
+  if (words !== undefined) return parseWord(setting, words);
+  return placeholder === undefined
+    ? ['1', 'true'].includes(parseWord(setting, ['1', 'true', '0', 'false']))
+    : setting.value;
+}
+
+function parseInteger({ value, source }: Setting, max: number): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) <= max) return Number(value);
+  throw new UsageError(`${source} must be 0 to ${max}.`);
+}
+
+export function parseWord<Word extends string>({ value, source }: Setting, words: readonly Word[]): Word {
+  const word = words.find((known) => known === value);
+  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}.`);
+  return word;
+}
+
+/** Turns an error of `parse` into a UsageError that names `source`, the flag or variable. */
+export function withUsageError<T>(source: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new UsageError(`${source} is invalid: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+/**
+ * Returns the value of an environment variable. Ignores an empty value, and the addresses that Kubernetes sets for a
+ * service named `plant-store`: https://kubernetes.io/docs/tutorials/services/connect-applications-service/
+ */
+function readVariable(name: string): string | undefined {
+  const text = process.env[name];
+  return text === undefined || text === '' || /^(?:tcp|udp|sctp):\/\//.test(text) ? undefined : text;
+}
+
+/** Returns a warning for each unknown variable with Plant Store's prefix, except those that Kubernetes sets. */
+function unknownVariables(): string[] {
+  const known = (Object.keys(flags) as FlagName[]).flatMap(variablesOf);
+  return Object.keys(process.env)
+    .filter((name) => name.startsWith(prefix) && !known.includes(name))
+    .filter((name) => !/_SERVICE_(?:HOST|PORT)|_PORT_\d+_(?:TCP|UDP|SCTP)/.test(name))
+    .map((name) => `The environment variable ${name} is unknown and has no effect.`);
+}

@@ -1,0 +1,138 @@
+/** What a flag is, in every command that has it. */
+export interface Flag {
+  /** What the help calls the value. A flag without a value is a switch. */
+  readonly value?: string;
+  /** The value must be an integer from 0 to this maximum. */
+  readonly max?: number;
+  /** The value must be one of these words. */
+  readonly words?: readonly string[];
+  readonly fallback?: string;
+  /** What the help shows as the default if there is no `fallback`. With neither, the flag is required. */
+  readonly absent?: string;
+  /** By default, the flag `--admin-port` has the environment variable PLANT_STORE_ADMIN_PORT. */
+  readonly variable?: false;
+  /** The variable that hosting platforms set. PLANT_STORE_… takes precedence. */
+  readonly platform?: string;
+}
+
+export interface Command {
+  readonly operand?: string;
+  readonly summary: string;
+  readonly about: string;
+  /** The flags of the command, and what each does. */
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+export const flags = {
+  host: { value: 'HOST', fallback: '127.0.0.1' },
+  port: { value: 'PORT', max: 65_535, fallback: '3000', platform: 'PORT' },
+  storage: { value: 'STORAGE', fallback: 'sqlite:plants.db', platform: 'DATABASE_URL' },
+  create: {},
+  tokens: { value: 'FILE', fallback: 'tokens.json' },
+  'base-path': { value: 'PATH', absent: 'none' },
+  'cors-origin': { value: 'LIST', absent: 'none' },
+  'trusted-proxies': { value: 'N', max: 99, fallback: '0' },
+  'admin-port': { value: 'PORT', max: 65_535, absent: 'off' },
+  'admin-host': { value: 'HOST', absent: '127.0.0.1' },
+  'drain-delay': { value: 'SECONDS', max: 3600, fallback: '0' },
+  log: { value: 'FORMAT', words: ['json', 'pretty'], absent: 'pretty on a terminal' },
+  'log-level': { value: 'LEVEL', words: ['info', 'error'], fallback: 'info' },
+  docs: {},
+  scope: { value: 'LIST', variable: false, absent: 'both' },
+  'expires-in': { value: 'TIME', variable: false, absent: 'never' },
+  from: { value: 'STORAGE', variable: false },
+  to: { value: 'STORAGE', variable: false },
+} as const;
+
+export const commands = {
+  serve: {
+    summary: 'run the HTTP service',
+    about: `Runs the HTTP service. On SIGINT or SIGTERM, the server finishes the requests in
+progress and exits. SIGHUP has the same effect, but only on a terminal.`,
+    flags: {
+      host: 'the address to listen on',
+      port: 'the port to listen on; 0 selects a free port',
+      storage: `sqlite:FILE, sqlite:FILE?commitThread=true, memory or postgres://USER:PASSWORD@HOST/DATABASE, with
+        parameters such as max=N, the size of the connection pool, schema=NAME and table=NAME`,
+      create: 'create the database, even if the tokens file exists',
+      tokens: `the tokens file. If it is missing, it is created with a token for the user 'me', which is written to
+        first-token.txt in its folder`,
+      'base-path': 'the path under which clients reach the service, such as /garden',
+      'cors-origin': 'the origins whose web pages may call the service, separated by commas, or * for all',
+      'trusted-proxies': 'the number of proxies that append to X-Forwarded-For',
+      'admin-port': 'the port of /live, /ready and /metrics',
+      'admin-host': 'the address of the admin port',
+      'drain-delay': `how long the server still accepts connections after a signal, while /ready returns 503 to load
+        balancers`,
+      log: 'the format of the log on standard error: json or pretty',
+      'log-level': 'info, or error for errors only',
+      docs: 'serve a web page at /docs to try the service; requires the package swagger-ui-dist',
+    },
+  },
+  'token create': {
+    operand: 'USER',
+    summary: 'create a bearer token for a user',
+    about: `Prints a new bearer token for USER. The token is not shown again. A running
+server accepts it within a second.`,
+    flags: {
+      tokens: 'the tokens file',
+      scope: 'the scopes of the token, plants:read or plants:write, separated by commas',
+      'expires-in': 'the time until the token expires, a number followed by s, m, h, d or w, such as 30d',
+    },
+  },
+  'token list': {
+    summary: 'list all tokens, but not their values',
+    about: 'Lists all tokens, but not their values.',
+    flags: { tokens: 'the tokens file' },
+  },
+  'token revoke': {
+    operand: 'ID',
+    summary: 'remove a token',
+    about: `Removes the token with this id; ID can also be the token itself. A running
+server refuses it within a second.`,
+    flags: { tokens: 'the tokens file' },
+  },
+  copy: {
+    summary: 'copy all plants from one storage to another',
+    about: `Copies all plants of all users. Plants that the target already has are skipped,
+so you can continue an interrupted copy by running it again. Nothing is
+overwritten: if the target has a different plant with the same user and id, the
+conflict is reported, and the exit code is 1.`,
+    flags: {
+      from: 'the storage to read: sqlite:FILE or postgres://…',
+      to: 'the storage to write: sqlite:FILE or postgres://…',
+    },
+  },
+  export: {
+    summary: 'write all plants to standard output, one JSON object per line',
+    about: `Writes all plants of all users to standard output. Each line is a JSON object:
+{"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The tag is omitted if the
+plant has none. Ids are exact integers, even beyond 2^53.`,
+    flags: { storage: 'sqlite:FILE or postgres://…' },
+  },
+  import: {
+    summary: 'create plants from standard input, one JSON object per line',
+    about: `Creates plants from standard input, one JSON object per line, as export writes
+them. Plants that the storage already has are skipped. Nothing is overwritten:
+if the storage has a different plant with the same user and id, the conflict is
+reported. A line that is not a plant is reported with its number and skipped.
+In both cases the exit code is 1.`,
+    flags: { storage: 'sqlite:FILE or postgres://…' },
+  },
+  backup: {
+    operand: 'TARGET',
+    summary: 'copy an SQLite file while a server uses it',
+    about: `Copies a snapshot of the SQLite file of --storage to the new file TARGET.
+Servers may continue to write. To restore the backup, stop the server and run
+plant-store restore.`,
+    flags: { storage: 'sqlite:FILE, the file to copy' },
+  },
+  restore: {
+    operand: 'BACKUP',
+    summary: 'copy a backup to a new SQLite file',
+    about: `Checks BACKUP, and copies it to the new SQLite file of --storage. Stop all
+servers first. If that file exists, restore prints the command that moves it
+away.`,
+    flags: { storage: 'sqlite:FILE, the new file' },
+  },
+} as const;
