@@ -13,9 +13,8 @@ const ofUser = 'FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT';
 /** Only the rows of a scan contain the user. */
 type Row = readonly [id: bigint, name: string, tag: string | null, user?: string];
 
-/** The number of rows in the first step and in later ones. Reading in steps ends soon after long names fill a page. */
-const firstStep = 32;
-const laterStep = 200;
+/** A page is read in steps of this many rows, so that reading ends soon after long names fill the page. */
+const stepRows = 32;
 
 export class Reader {
   readonly #database: DatabaseSync;
@@ -36,7 +35,7 @@ export class Reader {
   list(user: string, { after, limit }: ListRange): PlantPage {
     const read = (): Row[] => readRows(this.#selectPlants, [user, after ?? beforeAll], limit + 1);
     // Only steps that run in one transaction read the same snapshot.
-    const rows = limit < firstStep ? read() : inTransaction(this.#database, 'DEFERRED', read);
+    const rows = limit < stepRows ? read() : inTransaction(this.#database, 'DEFERRED', read);
     return cutPage(rows.map(toPlant), limit);
   }
 
@@ -60,7 +59,7 @@ export class Reader {
 function readRows(statement: StatementSync, [user, after]: [string, bigint | number], limit: number): Row[] {
   const rows: Row[] = [];
   for (let characters = 0; ;) {
-    const most = Math.min(limit - rows.length, rows.length === 0 ? firstStep : laterStep);
+    const most = Math.min(limit - rows.length, stepRows);
     const step = statement.all(user, after, most) as unknown as Row[];
     for (const row of step) {
       rows.push(row);

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { openDatabase } from '../../../src/storage/sqlite/database.ts';
+import { Reader } from '../../../src/storage/sqlite/reader.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { expectFullPages } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
+import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
-import { create, remove } from '../../support/writes.ts';
+import { create, firstPage, remove } from '../../support/writes.ts';
 import { newPath, openSqlite } from './sqlite-state.ts';
 
 /** Long, because other processes can slow down a commit. */
@@ -47,4 +50,29 @@ it('dataVersion of a SqliteStorage does not change when the storage itself commi
 
 it('pages of a SqliteStorage end at 256 KiB of JSON', async (t) => {
   await expectFullPages(openSqlite(t, await newPath(t)));
+});
+
+it('list and scan of a SqliteStorage read at most 32 plants more than a page, even if short names are first', async (t) => {
+  const path = await newPath(t);
+  await createAll(path, [...rowOfPlants('ada', 32), ...rowOfPlants('bob', 200, 'x'.repeat(64_000))]);
+  execute(path, "UPDATE plants SET user = 'ada', id = id + 32 WHERE user = 'bob'");
+  const database = openDatabase(path, 5000);
+  t.after(() => {
+    database.close();
+  });
+  let read = 0;
+  database.function('count_read', (name) => {
+    read++;
+    return name;
+  });
+  database.exec('CREATE TEMP VIEW plants AS SELECT user, id, count_read(name) AS name, tag FROM main.plants');
+  const reader = new Reader(database);
+  assert.equal(reader.list('ada', firstPage).plants.length, 36);
+  assert.ok(read <= 36 + 32, `${read} plants`);
+  read = 0;
+  for await (const page of reader.scan()) {
+    assert.equal(page.length, 36);
+    break;
+  }
+  assert.ok(read <= 36 + 32, `${read} plants`);
 });
