@@ -61,6 +61,7 @@ export function readCommandLine<Name extends CommandName>(name: Name, args: stri
   // The message does not contain the argument, which may be a password.
   if (positionals.length > (operand === undefined ? 0 : 1)) throw new UsageError('There are too many arguments.');
   if (operand !== undefined && given === '') throw new UsageError(`${operand} is required.`);
+  if (operand !== undefined) requireCleanText({ value: given, source: operand });
   const warnings = unknownVariables();
   const settings = flagsOf(name).map((flag) => [flag, readSetting(flag, values[flag])]);
   return { settings: Object.fromEntries(settings) as Settings<Name>, operand: given, warnings };
@@ -98,11 +99,24 @@ function readSetting(name: FlagName, given: unknown): Setting<unknown> {
 }
 
 function parseValue({ value: placeholder, max, words }: Flag, setting: Setting): unknown {
+  requireCleanText(setting);
   if (max !== undefined) return parseInteger(setting, max);
   if (words !== undefined) return parseWord(setting, words);
   return placeholder === undefined
     ? ['1', 'true'].includes(parseWord(setting, ['1', 'true', '0', 'false']))
     : setting.value;
+}
+
+/** The message does not contain the text, which may be a password. */
+function requireCleanText({ value, source }: Setting): void {
+  // Node.js replaces bytes that are not UTF-8 with U+FFFD, so different texts would become the same.
+  if (value.includes('\uFFFD') || !value.isWellFormed()) throw new UsageError(`${source} is not valid UTF-8.`);
+  const [control] = /\p{Cc}/u.exec(value) ?? [];
+  const advice = control === '\r' ? ': use a file with Unix line endings' : '';
+  if (control !== undefined) {
+    throw new UsageError(`${source} contains the control character ${printable(control)}${advice}.`);
+  }
+  if (value.trim() !== value) throw new UsageError(`${source} starts or ends with a space.`);
 }
 
 function parseInteger({ value, source }: Setting, max: number): number {

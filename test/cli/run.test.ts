@@ -8,10 +8,11 @@ import { flagsOf, readCommandLine, UsageError, variablesOf } from '../../src/cli
 import type { CommandName, FlagName } from '../../src/cli/command-line.ts';
 import { loadOptional } from '../../src/cli/package.ts';
 import { commands, flags } from '../../src/cli/table.ts';
+import type { Command } from '../../src/cli/table.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
-import { runProgram } from '../support/run-program.ts';
+import { commandEnvironment, runProgram } from '../support/run-program.ts';
 import { main } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -99,6 +100,42 @@ it('readCommandLine › reads the flag, PLANT_STORE_…, the variable of a platf
   assert.equal(host.value, '127.0.0.1');
   assert.deepEqual(port, { value: 8080, source: 'PORT' });
   assert.deepEqual([docs, create.value], [{ value: true, source: 'PLANT_STORE_DOCS' }, true]);
+});
+
+it('readCommandLine › refuses text that is not clean in every operand, flag and variable, and names the place', (t) => {
+  const refuse = (name: CommandName, args: string[], place: string): void => {
+    assert.throws(
+      () => readCommandLine(name, args),
+      (error) => error instanceof UsageError && error.message.startsWith(`${place} `),
+    );
+  };
+  setEnvironment(t, {});
+  for (const text of ['jos\uFFFD', '\ud800', 'a\u0000', 'plants.db\r', '\u001b[31m', ' a', 'a\u00a0', '\uFEFFa']) {
+    for (const name of Object.keys(commands) as CommandName[]) {
+      const { operand }: Command = commands[name];
+      const required = [...(operand === undefined ? [] : ['x']), ...(name === 'copy' ? ['--from=a', '--to=b'] : [])];
+      process.env = {};
+      if (operand !== undefined) refuse(name, ['--', text], operand);
+      for (const flag of flagsOf(name).filter((each) => 'value' in flags[each])) {
+        refuse(name, [...required, `--${flag}=${text}`], `--${flag}`);
+      }
+      for (const variable of flagsOf(name).flatMap(variablesOf)) {
+        process.env = { [variable]: text };
+        refuse(name, required, variable);
+      }
+    }
+  }
+});
+
+it('plant-store process › refuses an argument and a variable that are not UTF-8, and creates no file', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const program = `"${process.execPath}" "${main}"`;
+  const script = `${program} token create "$(printf 'jos\\351')"; echo $?
+    PLANT_STORE_STORAGE="sqlite:$(printf 'caf\\351').db" ${program} import; echo $?`;
+  const { stdout, stderr } = await runProgram('sh', ['-c', script], { cwd, env: commandEnvironment() });
+  assert.equal(stdout, '2\n2\n');
+  assert.match(stderr, /^plant-store: USER [^\n]*UTF-8[^\n]*\nplant-store: PLANT_STORE_STORAGE [^\n]*UTF-8[^\n]*\n$/);
+  assert.deepEqual(await readdir(cwd), []);
 });
 
 /** Invalid command lines, separated by spaces, each with a key word of its message. */
