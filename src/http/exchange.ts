@@ -53,7 +53,10 @@ export interface SendOutcome {
 /** An error that a client may see before its caller is known. */
 export class HttpError extends PlantStoreError {}
 
-export function errorBody({ code, message }: PlantStoreError): string {
+/** The parts of an error that an Error body contains. */
+export type ErrorText = Pick<PlantStoreError, 'code' | 'message'>;
+
+export function errorBody({ code, message }: ErrorText): string {
   return JSON.stringify({ error: errorTable[code].integer, message });
 }
 

@@ -98,5 +98,5 @@ export function checkBasePath(path: unknown): void {
 }
 
 export function printError(error: unknown, { method, path }: FailedRequest): void {
-  console.error(`${method} ${path} failed: ${errorText(error)}`);
+  console.error(`${path === '' ? 'A request' : `${method} ${path}`} failed: ${errorText(error)}`);
 }

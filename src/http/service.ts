@@ -8,7 +8,7 @@ import { isTraced } from '../core/trace.ts';
 import { challenge, findCaller } from './auth.ts';
 import { corsHeaders } from './cors.ts';
 import { bodyHeaders, checkMediaType, errorBody, HttpError, parseBody } from './exchange.ts';
-import type { Result, ServiceRequest, ServiceResponse } from './exchange.ts';
+import type { ErrorText, Result, ServiceRequest, ServiceResponse } from './exchange.ts';
 import { parseListQuery, readList } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
@@ -109,11 +109,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
   };
 
   function errorResult(call: Call, error: unknown): Result {
-    // Until the caller is known, any error other than an HttpError comes from `authenticate`. Clients need to know
-    // about it only if they can retry.
-    const isPublic = (known: PlantStoreError): boolean =>
-      call.caller !== undefined || known.code === 'storage_unavailable' || known instanceof HttpError;
-    const known = isPlantStoreError(error) && isPublic(error) ? error : new HttpError('internal');
+    const known = publicError(error, call.caller !== undefined) ?? new HttpError('internal');
     const { code } = known;
     const { status } = errorTable[code];
     if (status >= 500 && code !== 'saturated' && code !== 'closed') report(call, error);
@@ -157,4 +153,20 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
 
 function openApiJson(prefix: string): string {
   return JSON.stringify(createOpenApiDocument(prefix === '' ? '/' : prefix));
+}
+
+/**
+ * Returns the error if a client may see it. Until the caller is known, any error other than an HttpError comes from
+ * `authenticate`, and clients need to know about it only if they can retry.
+ */
+function publicError(error: unknown, isCallerKnown: boolean): ErrorText | undefined {
+  try {
+    if (!isPlantStoreError(error)) return undefined;
+    const { code, message } = error;
+    const isPublic = isCallerKnown || code === 'storage_unavailable' || error instanceof HttpError;
+    return isPublic ? { code, message } : undefined;
+  } catch {
+    // An application can throw any object, even one whose properties cannot be read.
+    return undefined;
+  }
 }

@@ -158,7 +158,7 @@ it('the events of a request are those of tracePromise, with error if onError is 
   assert.deepEqual(events.splice(0), ['start', 'end', 'asyncStart', 'asyncEnd']);
   isBroken = true;
   await call('GET', '/plants');
-  assert.deepEqual(events, ['start', 'error', 'end', 'asyncStart', 'asyncEnd']);
+  assert.deepEqual(events, ['start', 'end', 'error', 'asyncStart', 'asyncEnd']);
   const { status, code, user, error } = messages.at(-1) ?? assert.fail();
   assert.deepEqual([status, code, user, [error]], [500, 'internal', undefined, faults]);
 });

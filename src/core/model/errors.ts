@@ -86,8 +86,9 @@ export class PlantStoreError extends Error {
  */
 export function isPlantStoreError(error: unknown): error is PlantStoreError {
   try {
-    const { name, code } = (error ?? {}) as Partial<PlantStoreError>;
-    return name === 'PlantStoreError' && typeof code === 'string' && Object.hasOwn(errorTable, code);
+    const { name, code, message } = (error ?? {}) as Partial<PlantStoreError>;
+    const isText = typeof code === 'string' && typeof message === 'string';
+    return name === 'PlantStoreError' && isText && Object.hasOwn(errorTable, code);
   } catch {
     // An application can throw any object, even one whose properties cannot be read.
     return false;

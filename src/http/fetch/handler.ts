@@ -1,4 +1,4 @@
-import { HttpError } from '../exchange.ts';
+import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { Pages, SendOutcome, ServiceResponse } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
@@ -22,7 +22,15 @@ export function createFetchHandler(
   options: ServiceOptions,
 ): (request: Request) => Promise<Response> {
   const service = createService(store, options);
-  return async (request) => createResponse(await service.handle(new FetchRequest(request)), request);
+  return async (request) => {
+    try {
+      return createResponse(await service.handle(new FetchRequest(request)), request);
+    } catch (error) {
+      service.onError(error, { requestId: '', method: '', path: '' });
+      const body = errorBody(new HttpError('internal'));
+      return new Response(body, { status: 500, headers: bodyHeaders(body) });
+    }
+  };
 }
 
 /** The headers are the same as in a response over node:http. */
@@ -41,7 +49,7 @@ const sending = new Set<Request>();
 
 /** Each page is read only when the consumer requests it. */
 function streamOf(pages: Pages, request: Request, onEnd: (outcome: SendOutcome) => void): ReadableStream<Uint8Array> {
-  const { signal } = request;
+  const { signal } = request as Partial<Request>;
   sending.add(request);
   const end = (outcome: SendOutcome): void => {
     sending.delete(request);
@@ -51,8 +59,8 @@ function streamOf(pages: Pages, request: Request, onEnd: (outcome: SendOutcome) 
   const onAbort = (): void => {
     end({ isComplete: false });
   };
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted === true) onAbort();
   const source = {
     async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
       try {
@@ -61,7 +69,7 @@ function streamOf(pages: Pages, request: Request, onEnd: (outcome: SendOutcome) 
           controller.enqueue(value);
           return;
         }
-        if (!signal.aborted) controller.close();
+        if (signal?.aborted !== true) controller.close();
         end({ isComplete: true });
       } catch (error) {
         end({ isComplete: false, error });

@@ -3,6 +3,8 @@ import type { ServiceRequest } from '../exchange.ts';
 
 export class FetchRequest implements ServiceRequest {
   readonly #request: Request;
+  /** Azure Functions passes requests without a signal. */
+  readonly #signal: AbortSignal | undefined;
   readonly method: string;
   readonly target: string;
   /** A framework does not say which prefix it has removed. Applications set `basePath` instead. */
@@ -10,14 +12,19 @@ export class FetchRequest implements ServiceRequest {
   readonly peerAddress = undefined;
 
   constructor(request: Request) {
+    const { headers, signal } = Object(request) as Partial<Request>;
+    if (typeof headers?.get !== 'function') {
+      throw new TypeError('createFetchHandler requires a Request. For node:http requests, use createRequestListener.');
+    }
     this.#request = request;
+    this.#signal = signal;
     this.method = request.method;
     // The URL may have a custom scheme, such as that of a desktop app.
     this.target = request.url.replace(/^[^:/?#]+:\/\/[^/?#]*/, '').replace(/#.*$/, '');
   }
 
   get isOpen(): boolean {
-    return !this.#request.signal.aborted;
+    return this.#signal?.aborted !== true;
   }
 
   header(name: string): string | undefined {
@@ -31,7 +38,7 @@ export class FetchRequest implements ServiceRequest {
   async readBody(maxBytes: number): Promise<Buffer> {
     const request = this.#request;
     const bytes = new BodyBytes(maxBytes, this.header('content-length'));
-    const { body, signal } = request;
+    const { body } = request;
     if (body === null) return bytes.all;
     if (request.bodyUsed || body.locked) {
       throw new TypeError('The request body was already read: call the fetch handler before any body parser.');
@@ -41,7 +48,7 @@ export class FetchRequest implements ServiceRequest {
     const cancel = (): void => {
       reader.cancel().catch(() => undefined);
     };
-    signal.addEventListener('abort', cancel, { once: true });
+    this.#signal?.addEventListener('abort', cancel, { once: true });
     try {
       for (;;) {
         const { done, value } = await reader.read().catch((cause: unknown) => {
@@ -51,7 +58,7 @@ export class FetchRequest implements ServiceRequest {
         const error = bytes.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
         if (error !== undefined) throw error;
       }
-      if (signal.aborted) throw new HttpError('malformed_request');
+      if (!this.isOpen) throw new HttpError('malformed_request');
       return bytes.all;
     } catch (error) {
       cancel();

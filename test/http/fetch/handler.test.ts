@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestMessage } from '../../../src/http.ts';
-import { PlantStore } from '../../../src/index.ts';
+import { PlantStore, PlantStoreError } from '../../../src/index.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
 import { HookedStorage } from '../../support/hooked-storage.ts';
 import { messagesOf } from '../../support/messages.ts';
@@ -105,3 +105,35 @@ for (const abortedRead of [1, 2]) {
     assert.deepEqual(service.faults, []);
   });
 }
+
+it('createFetchHandler accepts a request without a signal, as in Azure Functions', async (t) => {
+  const { send, store } = createFetchService(t);
+  await createPlants(store, 1001);
+  const azure: object = { method: 'GET', url: 'http://x/plants', headers: new Headers(headers), body: null };
+  assert.equal(((await (await send(azure as Request)).json()) as unknown[]).length, 1001);
+});
+
+it('createFetchHandler responds with 500 to a node:http request, and names createRequestListener', async (t) => {
+  const { send, faults } = createFetchService(t);
+  for (const wrong of [{ method: 'GET', url: '/plants', headers }, {}, undefined] as unknown[]) {
+    const response = await send(wrong as Request);
+    assert.deepEqual([response.status, ((await response.json()) as { error: number }).error], [500, 50000]);
+    const [fault] = faults.splice(0);
+    assert.ok(fault instanceof TypeError);
+    assert.match(fault.message, /requires a Request.*createRequestListener/);
+  }
+});
+
+it('createFetchHandler responds with 500 to an error whose properties cannot be read', async (t) => {
+  const { send, store, faults } = createFetchService(t);
+  let reads = 0;
+  const get = (error: object, name: string): unknown =>
+    name === 'message' && reads++ > 0 ? assert.fail('unreadable') : Reflect.get(error, name);
+  const proxy = new Proxy(new PlantStoreError('closed'), { get });
+  const withoutMessage = { name: 'PlantStoreError', code: 'closed' } as PlantStoreError;
+  for (const error of [proxy, withoutMessage]) {
+    store.deletePlant = () => Promise.reject(error);
+    assert.equal((await send(new Request('http://x/plants/1', { method: 'DELETE', headers }))).status, 500);
+    assert.equal(faults.splice(0).length, 1);
+  }
+});

@@ -129,6 +129,12 @@ it('the listener destroys a response, reports one error and releases the permit 
   assert.deepEqual(chunks, ['[]']);
 });
 
+it('the listener reports a TypeError that names createFetchHandler if it is called with a Request', async (t) => {
+  const { listener, faults } = createListener(t);
+  await (listener as unknown as (request: Request) => Promise<void>)(new Request('http://x/plants', { headers }));
+  assert.match(String(faults), /^TypeError: .* requires a node:http request .*createFetchHandler/);
+});
+
 it('the promise of the listener resolves when the response was sent, or its client has disconnected', async (t) => {
   const { listener, store } = createListener(t);
   await createLongList(store);
