@@ -9,7 +9,7 @@ import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import { commandHelp, help } from './help.ts';
 import { describeError } from './output/text.ts';
-import { version } from './package.ts';
+import { describeVersion } from './package.ts';
 import { commands } from './table.ts';
 
 const runs: { readonly [Name in CommandName]: (settings: Settings<Name>, operand: string) => Promise<number> } = {
@@ -47,7 +47,7 @@ async function dispatch(args: string[]): Promise<number> {
     process.stderr.write(help());
     return 2;
   }
-  if (['--version', '-v'].includes(first)) return print(`${version}\n`);
+  if (['--version', '-v'].includes(first)) return print(`${describeVersion()}\n`);
   if (['--help', '-h'].includes(first)) return print(help());
   const all = Object.keys(commands) as CommandName[];
   // `token` alone stands for all of its commands.

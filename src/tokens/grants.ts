@@ -15,10 +15,11 @@ interface Grant {
   readonly expiresAtMs: number;
 }
 
-/** Checks the file for changes during lookups, not with a timer, so an unused instance does no work. */
+/** Checks the file for changes during lookups and calls of `check`, so an unused instance does no work. */
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;
+  readonly #onRecovery: (message: string) => void;
   /** The grants in the file, keyed by the SHA-256 of the token. */
   #grants: ReadonlyMap<string, Grant> = new Map();
   #signature = '';
@@ -26,11 +27,26 @@ export class TokenGrants {
   #isUnreadable = false;
   #problem = '';
 
-  constructor(path: string, onWarning: (message: string) => void) {
+  constructor(
+    path: string,
+    onWarning: (message: string) => void,
+    onRecovery: (message: string) => void = () => undefined,
+  ) {
     this.#path = path;
     this.#onWarning = onWarning;
+    this.#onRecovery = onRecovery;
     const { signature, isReadableByOthers } = inspect(path);
     this.#use(signature, readTokenFile(path), isReadableByOthers);
+  }
+
+  /** Why the file cannot be used, or '' if it can. */
+  get problem(): string {
+    return this.#problem;
+  }
+
+  /** Whether no token is accepted, because the file was removed or cannot be read. */
+  get refusesAll(): boolean {
+    return this.#isUnreadable || this.#signature === absent;
   }
 
   /**
@@ -41,14 +57,15 @@ export class TokenGrants {
     const nowMs = performance.now();
     if (nowMs >= this.#checkedAtMs + checkIntervalMs) {
       this.#checkedAtMs = nowMs;
-      this.#check();
+      this.check();
     }
     if (this.#isUnreadable) throw new PlantStoreError('storage_unavailable');
     const grant = this.#grants.get(tokenDigest(token));
     return grant !== undefined && grant.expiresAtMs > Date.now() ? grant.caller : null;
   }
 
-  #check(): void {
+  /** Applies a change of the file. */
+  check(): void {
     try {
       const { signature, isReadableByOthers } = inspect(this.#path);
       const isAbsent = signature === absent;
@@ -79,8 +96,11 @@ export class TokenGrants {
   }
 
   #report(problem: string): void {
-    if (problem !== '' && problem !== this.#problem) this.#onWarning(problem);
+    const before = this.#problem;
     this.#problem = problem;
+    if (problem === before) return;
+    if (problem === '') this.#onRecovery(`${this.#path} is valid again.`);
+    else this.#onWarning(problem);
   }
 }
 

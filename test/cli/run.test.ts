@@ -36,9 +36,11 @@ it('plant-store --help › names every command, and their help names their flags
   assert.equal(tokenHelp.stdout.match(/^Usage: plant-store token (create|list|revoke) /gm)?.length, 3);
 });
 
-it('plant-store --version › prints the version of the package', async () => {
-  const version = { code: 0, stdout: `${manifest.version}\n`, stderr: '' };
-  for (const flag of ['--version', '-v']) assert.deepEqual(await callCommand([flag], { cwd: '/' }), version);
+it('plant-store --version › prints the version of the package, and the commit if it was built', async () => {
+  const stdout = `${manifest.version} (commit unknown: not built, or built without git)\n`;
+  for (const flag of ['--version', '-v']) {
+    assert.deepEqual(await callCommand([flag], { cwd: '/' }), { code: 0, stdout, stderr: '' });
+  }
 });
 
 it('plant-store process › reads its arguments and sets the exit code', async (t) => {

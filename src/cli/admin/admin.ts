@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
+import type { TokenGrants } from '../../tokens/grants.ts';
 import { enableEviction } from '../../http/node/connections.ts';
 import { metricsMediaType } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
@@ -12,7 +13,11 @@ import { collectServiceMetrics } from './service-metrics.ts';
 const maxConnections = 8;
 
 /** Stalled clients do not block the admin port, because a new connection evicts a stalled one. */
-export function createAdminServer(publicServer: Server, readiness: Readiness): Server {
+export function createAdminServer(
+  publicServer: Server,
+  readiness: Readiness,
+  grants: Pick<TokenGrants, 'problem' | 'refusesAll'>,
+): Server {
   const formatMetrics = collectServiceMetrics(publicServer);
 
   async function page({ url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
@@ -23,8 +28,9 @@ export function createAdminServer(publicServer: Server, readiness: Readiness): S
     if (path === '/live') return [200, 'ok\n'];
     const isUp = publicServer.listening && !readiness.isStopping;
     if (path === '/ready' && !isUp) return [503, 'The server is starting or stopping.\n'];
+    if (path === '/ready' && grants.refusesAll) return [503, `${grants.problem}\n`];
     const problem = await readiness.storageProblem();
-    if (path === '/metrics') return [200, formatMetrics(problem === '')];
+    if (path === '/metrics') return [200, formatMetrics({ storage: problem === '', tokens: grants.problem === '' })];
     return problem === '' ? [200, 'ok\n'] : [503, `The storage does not work: ${problem}\n`];
   }
 

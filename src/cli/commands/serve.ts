@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../core/plant-store.ts';
 import { parseCorsOrigin } from '../../http/cors.ts';
@@ -13,6 +14,7 @@ import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
 import { UsageError, withUsageError } from '../command-line.ts';
 import type { Settings } from '../command-line.ts';
+import { commit } from '../commit.ts';
 import { createDocs } from '../docs.ts';
 import { createFirstToken, describeFirstToken } from '../first-token.ts';
 import { runInterruptibly } from '../interruption.ts';
@@ -24,6 +26,9 @@ import { formatCount } from '../output/text.ts';
 import { version } from '../package.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, openStorage, parseStorage } from '../storage.ts';
+
+/** A tokens file that was removed or became invalid is reported even if no request arrives. */
+const checkTokensMs = 1000;
 
 /** How long the store may take to close after the last request. */
 const exitGraceMs = 1000;
@@ -74,7 +79,7 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
   if (!isFirstStart) warnOfNewDatabase(config, log);
   const storage = await openStorage(location);
   if (isFirstStart) await createFirstToken(tokens);
-  const grants = new TokenGrants(tokens, log.error.bind(log));
+  const grants = new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));
   const store = new PlantStore({ storage });
   const listener = createRequestListener(store, {
     authenticate: grants.find.bind(grants),
@@ -89,13 +94,14 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
   const readiness = new Readiness(storage, log);
   logEvents(server, log);
   // The public port is opened last, because a failed start would cut off its requests.
-  const adminUrl = config.admin && (await listen(createAdminServer(server, readiness), config.admin));
+  const adminUrl = config.admin && (await listen(createAdminServer(server, readiness, grants), config.admin));
   const url = await listen(server, config.address);
   await runInterruptibly(async (signal) => {
     const signaled = once(signal, 'abort');
     announce(config, grants, url, adminUrl);
-    log.info('listening', { version, url, adminUrl, storage: location.place });
+    log.info('listening', { version, commit, url, adminUrl, storage: location.place });
     void readiness.storageProblem();
+    setInterval(grants.check.bind(grants), checkTokensMs).unref();
     await signaled;
     log.info(`${String(signal.reason)}: stopping`);
     readiness.isStopping = true;

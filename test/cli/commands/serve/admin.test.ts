@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { channel } from 'node:diagnostics_channel';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -65,10 +65,14 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
       'plant_store_http_requests_total{operation="none",status="404",code="route_not_found"} 1',
       'plant_store_http_request_duration_seconds_count{operation="createPlant"} 2',
       'plant_store_commit_duration_seconds_bucket{le="+Inf"} 2',
+      'plant_store_http_requests_total{operation="deletePlant",status="204"} 0',
       'plant_store_storage_up 1',
+      'plant_store_tokens_up 1',
     ]) {
       assert.ok(text.includes(`\n${line}\n`), `${line} is not in ${text}`);
     }
+    assert.match(text, /^plant_store_build_info\{version="[^"]+",commit="[^"]*",node="[^"]+"\} 1$/m);
+    assert.match(text, /^process_start_time_seconds \d{10}\.\d+$/m);
     for (const secret of ['ada-secret', 'secret-path', 'pst_', token]) assert.ok(!text.includes(secret));
 
     for (const ending of ['', '-wal', '-shm']) await rm(join(cwd, `plants.db${ending}`));
@@ -89,6 +93,35 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     if (!hasProgram(t, 'promtool')) return;
     const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     assert.deepEqual([checked.status, checked.stderr], [0, '']);
+  });
+
+  it('admin port › shows an invalid or removed tokens file within two seconds, without a request', async (t) => {
+    const { server, tokens, call, log, adminUrl } = await start(t, ['--storage', 'memory']);
+    const valid = await readFile(tokens, 'utf8');
+    const untilLogged = (text: RegExp): Promise<void> =>
+      eventually(() => {
+        assert.match(String(log().at(-1)?.['message']), text);
+      });
+    const readyAndUp = async (): Promise<unknown[]> => {
+      const [[status], [, metrics]] = await Promise.all([get(`${adminUrl}/ready`), get(`${adminUrl}/metrics`)]);
+      return [status, /^plant_store_tokens_up (\d)$/m.exec(metrics)?.[1]];
+    };
+    await writeFile(tokens, '{');
+    await untilLogged(/is not JSON.*The last valid tokens stay in force/);
+    assert.deepEqual(await readyAndUp(), [200, '0']);
+    assert.equal((await call('GET', '/plants')).status, 200);
+    await writeFile(tokens, valid);
+    await untilLogged(/is valid again/);
+    assert.deepEqual(await readyAndUp(), [200, '1']);
+    await rename(tokens, `${tokens}.away`);
+    await untilLogged(/was removed: no token is accepted/);
+    assert.deepEqual(await readyAndUp(), [503, '0']);
+    assert.match((await get(`${adminUrl}/ready`))[1], /was removed: no token is accepted/);
+    await rename(`${tokens}.away`, tokens);
+    await untilLogged(/is valid again/);
+    assert.deepEqual(await readyAndUp(), [200, '1']);
+    assert.equal(await server.stop(), 0);
+    assert.equal(log().filter(({ level }) => level === 'error').length, 2);
   });
 
   it('admin port › reports a list that damage cuts off as incomplete, and is then not ready', async (t) => {
@@ -156,7 +189,8 @@ it('Readiness › runs at most one check at a time, and waits a second for its r
 it('/ready › responds with 503 until the public port is open', async (t) => {
   const publicServer = createServer();
   const readiness = new Readiness(new HookedStorage(), new Log({ format: 'json', level: 'error' }));
-  const url = await listenUrl(t, createAdminServer(publicServer, readiness));
+  const tokens = { problem: '', refusesAll: false };
+  const url = await listenUrl(t, createAdminServer(publicServer, readiness, tokens));
   assert.equal((await fetch(`${url}/ready`)).status, 503);
   await listen(t, publicServer);
   assert.equal((await fetch(`${url}/ready`)).status, 200);
@@ -165,7 +199,7 @@ it('/ready › responds with 503 until the public port is open', async (t) => {
 it('metric plant_store_commit_duration_seconds › counts each commit in the buckets that contain its duration', () => {
   const format = collectServiceMetrics(createServer());
   for (const durationMs of [5, 6, 20_000]) channel('tracing:plant-store:commit:asyncEnd').publish({ durationMs });
-  const text = format(true);
+  const text = format({ storage: true, tokens: true });
   // The alert rules read the buckets, whose upper bounds are inclusive.
   const buckets = ['bucket{le="0.005"} 1', 'bucket{le="0.01"} 2', 'bucket{le="10"} 2', 'bucket{le="+Inf"} 3'];
   for (const sample of [...buckets, 'sum{} 20.011', 'count{} 3']) {
