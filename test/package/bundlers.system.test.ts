@@ -65,13 +65,6 @@ describe('SqliteStorage with commitThread in a bundle', { concurrency: 2 }, () =
     }
   });
 
-  it('a bundle does not start another file named worker.js', async (t) => {
-    const folder = await bundle(t, esbuild, '--format=esm');
-    if (folder === undefined) return;
-    await writeFile(join(folder, 'worker.js'), 'setInterval(() => {}, 1000);');
-    assert.match(await runBundle(folder), missing);
-  });
-
   it('a bundle throws an error if it is CommonJS or a single executable', async (t) => {
     const folder = await bundle(t, esbuild, '--format=cjs', '--out-extension:.js=.cjs');
     if (folder === undefined) return;

@@ -1,10 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
 import { fromFailure } from './messages.ts';
-import type { ThreadRequest, ThreadResponse, ThreadSettings } from './messages.ts';
+import type { ThreadData, ThreadRequest, ThreadResponse, ThreadSettings } from './messages.ts';
+
+/** Long, because other processes can delay the thread. */
+const maxStartMs = 30_000;
 
 type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
 
@@ -18,10 +21,14 @@ export class CommitThread {
   /** The worker thread responds to requests in the order in which they were sent. */
   readonly #pending: PendingRequest[] = [];
 
-  /** @throws {Error} if the thread's file is missing, or if threads are not permitted. */
+  /** Waits until the thread runs, because an error event would arrive only after the constructor has returned. */
   constructor(settings: ThreadSettings) {
     this.#settings = settings;
-    this.#worker = this.#start();
+    const isRunning = new Int32Array(new SharedArrayBuffer(4));
+    this.#worker = this.#start(isRunning);
+    if (Atomics.wait(isRunning, 0, 0, maxStartMs) !== 'timed-out') return;
+    void this.#worker.terminate();
+    throw new Error(`The commit thread did not start within ${maxStartMs / 1000} s.`);
   }
 
   /** Rejects with `storage_unavailable` if the thread cannot open the file or ends during the commit. */
@@ -48,12 +55,15 @@ export class CommitThread {
     this.#pending.push(pending);
   }
 
-  #start(): Worker {
+  #start(isRunning: Int32Array = new Int32Array(1)): Worker {
+    const workerData: ThreadData = { ...this.#settings, isRunning };
     const worker = new Worker(workerFile(), {
       name: 'plant-store commits',
-      workerData: this.#settings,
+      workerData,
+      // With the process's flags, the thread would also run the modules of `--import`, which can start this thread.
+      execArgv: [],
       // Node.js 22 warns in each thread that node:sqlite is experimental. One warning, in the main thread, is enough.
-      env: { ...process.env, NODE_NO_WARNINGS: '1' },
+      env: { ...process.env, NODE_OPTIONS: '', NODE_NO_WARNINGS: '1' },
     });
     let cause: unknown;
     worker.on('message', (response: ThreadResponse) => {
@@ -78,18 +88,14 @@ export class CommitThread {
   }
 }
 
-/**
- * Returns the file of the thread, which has the extension of this module. Checks the file, because `Worker` would
- * report a missing file only later, and a bundle (docs/embedding.md) can contain another file of the same name.
- */
+/** Returns the file of the thread, which has the extension of this module. */
 function workerFile(): URL {
   // `import.meta.url` is undefined in CommonJS bundles. If the file name were a literal, webpack and ncc would copy the
   // file without its imports.
   const module = import.meta.url as string | undefined;
   const file = URL.parse(`worker${extname(module ?? '')}`, module);
-  if (file !== null && existsSync(file) && /commit thread of Plant[ ]Store/.test(readFileSync(file, 'utf8'))) {
-    return file;
-  }
+  // `Worker` would report a missing file only in an event.
+  if (file !== null && existsSync(file)) return file;
   throw new Error(
     `The commit thread is missing at ${file?.pathname ?? 'an unknown path, because the bundle is not an ES module'}. ` +
       'Add worker.js of Plant Store to the bundle as an entry point, or declare plant-store as external.',

@@ -7,6 +7,11 @@ export interface ThreadSettings {
   readonly busyTimeoutMs: number;
 }
 
+export interface ThreadData extends ThreadSettings {
+  /** The thread sets the first element to 1. */
+  readonly isRunning: Int32Array;
+}
+
 export type ThreadRequest = readonly Write[] | 'close';
 
 export type ThreadResponse = boolean[] | Failure;

@@ -2,13 +2,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { OpenFiles, requireInPlace } from '../open-files.ts';
 import { Writer } from '../writer.ts';
 import { toFailure } from './messages.ts';
-import type { ThreadRequest, ThreadResponse, ThreadSettings } from './messages.ts';
+import type { ThreadData, ThreadRequest, ThreadResponse } from './messages.ts';
 
 const port = parentPort;
-// CommitThread recognizes the file by this message.
 if (port === null) throw new Error('This file is the commit thread of Plant Store, not a program.');
 
-const { files: expected, busyTimeoutMs } = workerData as ThreadSettings;
+const { files: expected, busyTimeoutMs, isRunning } = workerData as ThreadData;
+Atomics.store(isRunning, 0, 1);
+Atomics.notify(isRunning, 0);
 
 // The files must be those that the main thread reads. `OpenFiles` would create a missing file.
 requireInPlace(expected);

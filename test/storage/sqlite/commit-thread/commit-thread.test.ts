@@ -76,9 +76,16 @@ it('close of a SqliteStorage settles pending commits, ends the commit thread, an
   await exited;
 });
 
-it('close of a SqliteStorage resolves if the commit thread has never started, or has ended', async (t) => {
+it('close of a SqliteStorage resolves if the commit thread has never committed, or has ended', async (t) => {
   await openSqlite(t, await newPath(t), { commitThread: true }).close();
   const started = await openStarted(t);
   void started.worker.terminate();
   await started.storage.close();
+});
+
+it('the constructor of a SqliteStorage throws an error and closes the file if the commit thread does not start', async (t) => {
+  const path = await newPath(t);
+  t.mock.method(Atomics, 'wait', () => 'timed-out');
+  assert.throws(() => openSqlite(t, path, { commitThread: true }), /did not start/);
+  assert.deepEqual(await readdir(dirname(path)), ['plants.db']);
 });
