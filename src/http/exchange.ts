@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
 import { errorTable, PlantStoreError } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
 import { parseExactJson } from '../core/model/exact-json.ts';
@@ -80,11 +80,13 @@ export function checkMediaType(request: ServiceRequest): void {
   throw new HttpError('invalid_media_type');
 }
 
+/** Skips a byte order mark (RFC 8259 §8.1), and throws an error if the bytes are not UTF-8. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Parses a JSON body, and keeps its `id` exact. */
 export function parseBody(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new HttpError('invalid_json');
   try {
-    return parseExactJson(bytes.toString('utf8'));
+    return parseExactJson(utf8.decode(bytes));
   } catch (cause) {
     throw new HttpError('invalid_json', undefined, { cause });
   }
@@ -106,7 +108,7 @@ export class BodyBytes {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  add(chunk: Buffer): HttpError | undefined {
+  add(chunk: Uint8Array): HttpError | undefined {
     const length = this.#length + chunk.length;
     if (length > this.#maxBytes) return this.#tooLarge();
     if (length > this.#bytes.length) {
@@ -114,7 +116,7 @@ export class BodyBytes {
       this.#bytes.copy(roomy, 0, 0, this.#length);
       this.#bytes = roomy;
     }
-    chunk.copy(this.#bytes, this.#length);
+    this.#bytes.set(chunk, this.#length);
     this.#length = length;
     return undefined;
   }

@@ -75,13 +75,16 @@ function traceparentOf(request: ServiceRequest): string | undefined {
   return sent !== undefined && traceparent.test(sent) ? sent : undefined;
 }
 
-/** Counts from the right, because clients can forge the entries on the left. */
+/**
+ * Counts from the right, because clients can forge the entries on the left. A socket that accepts IPv6 too reports an
+ * IPv4 address as an IPv4-mapped one (RFC 4291 §2.5.5.2).
+ */
 function clientOf(request: ServiceRequest, trustedProxies: number): string | undefined {
-  if (trustedProxies === 0) return request.peerAddress;
-  const forwarded = request.header('x-forwarded-for')?.split(',').at(-trustedProxies)?.trim() ?? '';
-  const [, inBrackets, beforePort] = addressWithPort.exec(forwarded) ?? [];
-  const address = inBrackets ?? beforePort ?? forwarded;
-  return isIP(address) === 0 ? request.peerAddress : address;
+  const forwarded = trustedProxies === 0 ? undefined : request.header('x-forwarded-for');
+  const entry = forwarded?.split(',').at(-trustedProxies)?.trim() ?? '';
+  const [, inBrackets, beforePort] = addressWithPort.exec(entry) ?? [];
+  const address = inBrackets ?? beforePort ?? entry;
+  return (isIP(address) === 0 ? request.peerAddress : address)?.replace(/^::ffff:(?=[\d.]+$)/i, '');
 }
 
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;

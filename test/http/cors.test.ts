@@ -19,7 +19,6 @@ const readable = (origin: string): object => ({
 
 const preflight = {
   'access-control-allow-methods': 'DELETE, OPTIONS',
-  'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id, traceparent, tracestate, baggage',
   'access-control-max-age': '7200',
 };
 
@@ -72,5 +71,15 @@ it('parseCorsOrigin throws a TypeError for any other value', () => {
   const wrong = ['app.example.com', 'HTTPS://app.example.com', 'https://*.example.com', 'http://localhost:80', 'null'];
   for (const value of [...wrong, `${app}/`, `${app},${local}`, ['*', app], [app, ''], [[app]], 7, null]) {
     assert.throws(() => parseCorsOrigin(value), { name: 'TypeError', message: /^corsOrigin must be/ }, String(value));
+  }
+});
+
+it('corsOrigin allows a preflight request to send the headers that it asks for, if they are header names', async (t) => {
+  const { url, send } = createFetchService(t, { corsOrigin: '*' });
+  for (const asked of ['authorization,content-type', 'sentry-trace, x-datadog-trace-id', 'a b', 'a,', 'x;y', 'é']) {
+    const headers = { origin: app, 'access-control-request-headers': asked };
+    const response = await send(new Request(`${url}/plants`, { method: 'OPTIONS', headers }));
+    const allowed = /^[a-z, -]+[a-z]$/.test(asked) && asked !== 'a b' ? asked : null;
+    assert.equal(response.headers.get('access-control-allow-headers'), allowed);
   }
 });

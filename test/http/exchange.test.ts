@@ -9,7 +9,11 @@ const inCoding = (coding: string): Call => ({ body: fern, headers: { 'content-en
 
 /** Invalid requests, and similar requests that are valid. */
 const cases = {
-  'a byte order mark': { refused: { body: `\uFEFF${fern}` }, error: 40001, accepted: { body: fern } },
+  'two byte order marks': {
+    refused: { body: `\uFEFF\uFEFF${fern}` },
+    error: 40001,
+    accepted: { body: `\uFEFF${fern}` },
+  },
   'a content coding': { refused: inCoding('gzip'), error: 40007, accepted: inCoding('Identity') },
   'a body over maxBodyBytes': {
     refused: { body: fern.padEnd(101) },

@@ -93,7 +93,8 @@ it('a request message contains the Nth address from the right for N trusted prox
     { trustedProxies: 3, forwardedFor: '192.0.2.1, 192.0.2.2', client: peer },
     { trustedProxies: 1, forwardedFor: '192.0.2.1:51008', client: '192.0.2.1' },
     { trustedProxies: 1, forwardedFor: '[2001:db8::1]:443', client: '2001:db8::1' },
-    { trustedProxies: 1, forwardedFor: '[2001:db8::1]', client: '2001:db8::1' },
+    { trustedProxies: 1, forwardedFor: '[::ffff:192.0.2.1]', client: '192.0.2.1' },
+    { trustedProxies: 1, forwardedFor: '::FFFF:192.0.2.1', client: '192.0.2.1' },
     { trustedProxies: 1, forwardedFor: undefined, client: peer },
     { trustedProxies: 1, forwardedFor: '192.0.2.1:x', client: peer },
   ];

@@ -55,7 +55,7 @@ export class FetchRequest implements ServiceRequest {
           throw new HttpError('malformed_request', undefined, { cause });
         });
         if (done) break;
-        const error = bytes.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+        const error = bytes.add(value);
         if (error !== undefined) throw error;
       }
       if (!this.isOpen) throw new HttpError('malformed_request');

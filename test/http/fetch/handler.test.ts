@@ -130,8 +130,8 @@ it('createFetchHandler responds with 500 to an error whose properties cannot be 
   const get = (error: object, name: string): unknown =>
     name === 'message' && reads++ > 0 ? assert.fail('unreadable') : Reflect.get(error, name);
   const proxy = new Proxy(new PlantStoreError('closed'), { get });
-  const withoutMessage = { name: 'PlantStoreError', code: 'closed' } as PlantStoreError;
-  for (const error of [proxy, withoutMessage]) {
+  const withoutMessage = Object.assign(new PlantStoreError('closed'), { message: undefined });
+  for (const error of [proxy, withoutMessage] as Error[]) {
     store.deletePlant = () => Promise.reject(error);
     assert.equal((await send(new Request('http://x/plants/1', { method: 'DELETE', headers }))).status, 500);
     assert.equal(faults.splice(0).length, 1);

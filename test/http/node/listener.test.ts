@@ -47,6 +47,19 @@ it('the listener in an Express app responds with 500 after a body parser, and th
   assert.deepEqual(await list.json(), [], 'the plant was not created, and requests without a body still work');
 });
 
+it('the listener in an Express app parses request.rawBody if the host has read the body', async (t) => {
+  const { listener, store, faults } = createListener(t, { maxBodyBytes: 40 });
+  // Cloud Functions and Firebase do the same.
+  const verify = (request: object, _: unknown, rawBody: Buffer): unknown => Object.assign(request, { rawBody });
+  const url = await serve(t, express().use(express.json({ verify })).use(listener));
+  const body = '{"id":9007199254740993,"name":"Fern"}';
+  for (const { sent, error } of [{ sent: body }, { sent: body.padEnd(41), error: 40008 }]) {
+    const chunked = { method: 'POST', headers, body: new Blob([sent]).stream(), duplex: 'half' } as const;
+    assert.equal(errorOf(await (await fetch(`${url}/plants`, chunked)).json()), error);
+  }
+  assert.deepEqual([(await store.listPlants('ada'))[0]?.id, faults], [9007199254740993n, []]);
+});
+
 it('the listener in an Express app ignores a request whose response was sent by an earlier middleware', async (t) => {
   const { listener, store, faults } = createListener(t);
   const app = express().use((_, response, next) => {
