@@ -28,7 +28,7 @@ export function refuseRoot(...files: string[]): void {
 
 function describe(path: string, uid: number): string {
   const name = uid === 0 ? 'NAME' : nameOf(uid);
-  const problem = `The account root must not use files that another account can change, and ${path} is not safe`;
+  const problem = `Another account can change ${path}, so root must not use it`;
   if (name === undefined) {
     return `${problem}. Run the command as the account ${uid}, for example in a container with --user ${uid}.`;
   }
