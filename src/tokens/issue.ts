@@ -40,10 +40,18 @@ export async function issueToken(
 export async function revokeToken(path: string, token: string): Promise<string | undefined> {
   requireTokenFile(path);
   const digest = tokenDigest(token);
-  const found = readTokenFile(path).find(({ id, sha256 }) => id === token || sha256 === digest);
+  const found = readToRevoke(path).find(({ id, sha256 }) => id === token || sha256 === digest);
   if (found === undefined) return undefined;
   await changeTokenFile(path, (records) => records.filter(({ sha256 }) => sha256 !== found.sha256));
   return found.id;
+}
+
+function readToRevoke(path: string): TokenRecord[] {
+  try {
+    return readTokenFile(path);
+  } catch (cause) {
+    throw new Error(`${(cause as Error).message} No token was revoked.`, { cause });
+  }
 }
 
 export function requireTokenFile(path: string): void {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { requireAccess } from '../files/access.ts';
 import { isMountPoint } from '../files/mount-point.ts';
@@ -28,12 +29,13 @@ export function readTokenFile(path: string): TokenRecord[] {
     const stats = statSync(path);
     // If the path names a pipe, opening it would block until another process opens the pipe for writing.
     if (!stats.isFile()) throw new Error('it is not a file');
-    // A change replaces the file by renaming a new one. Under another name, the old file would stay visible.
-    if (stats.nlink !== 1 || isMountPoint(path)) {
+    // A change replaces the file by renaming a new one. Under another name, the old file would stay visible. A FUSE
+    // file system can report 0 links.
+    if (stats.nlink > 1 || isMountPoint(path)) {
       const place = 'it has another hard link (remove the link) or is mounted without its folder (mount the folder)';
       throw new Error(`${place}, so revoked tokens could stay valid`);
     }
-    return parseRecords(readFileSync(path, 'utf8'));
+    return parseRecords(readFileSync(path));
   } catch (cause) {
     const message = `${path} cannot be used: ${(cause as Error).message}.`;
     throw cause instanceof InvalidTokenFileError ? new InvalidTokenFileError(message) : new Error(message, { cause });
@@ -52,10 +54,12 @@ export function tokenFileText(tokens: readonly TokenRecord[]): string {
   return `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
 }
 
-function parseRecords(text: string): TokenRecord[] {
+function parseRecords(bytes: Buffer): TokenRecord[] {
+  // Invalid bytes would all turn into U+FFFD, so different users would become one.
+  if (!isUtf8(bytes)) throw new InvalidTokenFileError('it is not UTF-8');
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = JSON.parse(bytes.toString().replace(/^\uFEFF/, ''));
   } catch {
     // The SyntaxError is not set as the cause, because its message quotes the file's content.
     throw new InvalidTokenFileError('it is not JSON. Correct it, or restore a backup');
@@ -64,9 +68,20 @@ function parseRecords(text: string): TokenRecord[] {
   if (version !== 1 || !Array.isArray(tokens)) throw new InvalidTokenFileError('it is not {"version":1,"tokens":[…]}');
   for (const [index, record] of (tokens as unknown[]).entries()) {
     const problem = problemOf(record);
-    if (problem !== undefined) throw new InvalidTokenFileError(`entry ${index} of its tokens ${problem}`);
+    if (problem !== undefined) throw new InvalidTokenFileError(`tokens[${index}] ${problem}`);
   }
+  for (const name of ['id', 'sha256'] as const) refuseDuplicates(tokens as TokenRecord[], name);
   return tokens as TokenRecord[];
+}
+
+/** If two entries had the same id, a token could stay valid after it has been revoked by its id. */
+function refuseDuplicates(records: readonly TokenRecord[], name: 'id' | 'sha256'): void {
+  const values = records.map((record) => record[name]);
+  const indexes = new Map(values.map((value, index) => [value, index]));
+  const first = values.findIndex((value, index) => indexes.get(value) !== index);
+  if (first === -1) return;
+  const last = indexes.get(values[first] ?? '');
+  throw new InvalidTokenFileError(`tokens[${last}] has the same ${name} as tokens[${first}]`);
 }
 
 const validFields: Readonly<Record<keyof TokenRecord, (value: unknown) => boolean>> = {
@@ -91,8 +106,8 @@ function problemOf(record: unknown): string | undefined {
   return wrong === undefined ? undefined : `has a missing or invalid ${wrong}`;
 }
 
-/** Checks the format, because `Date.parse` also accepts other texts, such as `never 2099`. */
+/** Requires a time zone. `Date.parse` also accepts local times, and other texts, such as `never 2099`. */
 function isTime(value: unknown): boolean {
-  const format = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?$/;
+  const format = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
   return typeof value === 'string' && format.test(value) && !Number.isNaN(Date.parse(value));
 }

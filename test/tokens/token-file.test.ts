@@ -8,12 +8,15 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const sha256 = 'ab'.repeat(32);
 const record = { id: 'tk_1', user: 'ada', sha256, createdAt: '2026-01-01T00:00:00.000Z' };
+const other = { ...record, sha256: '01'.repeat(32) };
 const fileOf = (...tokens: unknown[]): string => JSON.stringify({ version: 1, tokens });
 
 const invalidTexts: Readonly<Record<string, readonly string[]>> = {
   'not JSON': ['', '{', 'pst_secret', '{"version":1,"tokens":[]}}'],
   '{"version":1,"tokens":[…]}': ['null', '1', '[]', '{}', '{"version":2,"tokens":[]}', '{"version":1,"tokens":{}}'],
-  'entry 1': [null, 'pst_secret', { ...record, [`pst_${'0'.repeat(36)}`]: 1 }].map((wrong) => fileOf(record, wrong)),
+  'tokens[1]': [null, 'pst_secret', { ...record, [`pst_${'0'.repeat(36)}`]: 1 }].map((wrong) => fileOf(record, wrong)),
+  'tokens[2] has the same id as tokens[0]': [fileOf(record, { ...other, id: 'tk_2' }, { ...other, id: 'tk_1' })],
+  'tokens[1] has the same sha256 as tokens[0]': [fileOf(record, { ...record, id: 'tk_2' })],
 };
 
 const invalidFields: Readonly<Record<string, readonly unknown[]>> = {
@@ -24,7 +27,7 @@ const invalidFields: Readonly<Record<string, readonly unknown[]>> = {
   createdAt: [undefined, 7, 'yesterday', '2026-01-01'],
   // Date.parse accepts some of these times.
   expiresAt: [
-    ...[null, 'never', 'never 2099', '2099', '2099-01-01', '2099-13-01T00:00:00Z'],
+    ...[null, 'never', 'never 2099', '2099', '2099-01-01', '2099-13-01T00:00:00Z', '2099-01-01T00:00:00'],
     ...['2099-01-01T00:00:00Z (never)', '(2000-01-01T00:00Z) 2099', ['2099-01-01T00:00:00Z']],
   ],
   // Without the right name, the field would have no effect, and the token all scopes for ever.
@@ -36,25 +39,27 @@ it('readTokenFile › accepts an empty list, records with and without options, a
   const path = join(await temporaryFolder(t), 'tokens.json');
   const records = [
     record,
-    { ...record, sha256: '01'.repeat(32), user: 'Ada Lovelace 🌱', expiresAt: '2027-01-01T00:00' },
-    { ...record, sha256: '02'.repeat(32), scopes: [], expiresAt: '2027-01-01T00:00:00Z' },
-    { ...record, sha256: '04'.repeat(32), expiresAt: '+029405-01-01T00:00:00.000+02:00' },
-    { ...record, sha256: '03'.repeat(32), scopes: ['plants:read', 'plants:write'] as const },
+    { ...other, id: 'tk_2', user: 'Ada Lovelace 🌱', expiresAt: '2027-01-01T00:00Z' },
+    { ...record, id: 'tk_3', sha256: '02'.repeat(32), scopes: [], expiresAt: '+029405-01-01T00:00:00.000+02:00' },
+    { ...record, id: 'tk_4', sha256: '03'.repeat(32), scopes: ['plants:read', 'plants:write'] as const },
   ];
   for (const kept of [[], records]) {
-    await writeFile(path, tokenFileText(kept));
-    assert.deepEqual(readTokenFile(path), kept);
+    for (const byteOrderMark of ['', '\ufeff']) {
+      await writeFile(path, byteOrderMark + tokenFileText(kept));
+      assert.deepEqual(readTokenFile(path), kept);
+    }
   }
 });
 
 it('readTokenFile › rejects other content, and names an invalid field, without quoting the content', async (t) => {
   const path = join(await temporaryFolder(t), 'tokens.json');
-  const assertInvalid = async (text: string, problem: string): Promise<void> => {
+  const assertInvalid = async (text: string | Buffer, problem: string): Promise<void> => {
     await writeFile(path, text);
     const isExplained = (error: unknown): boolean =>
       error instanceof InvalidTokenFileError && error.message.includes(problem) && !error.message.includes('pst_');
-    assert.throws(() => readTokenFile(path), isExplained, `${problem}: ${text}`);
+    assert.throws(() => readTokenFile(path), isExplained, `${problem}: ${text.toString()}`);
   };
+  await assertInvalid(Buffer.from(fileOf({ ...record, user: 'jos\xe9' }), 'latin1'), 'not UTF-8');
   for (const [problem, texts] of Object.entries(invalidTexts)) {
     for (const text of texts) await assertInvalid(text, problem);
   }
