@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { readCommandLine, UsageError } from './command-line.ts';
 import type { CommandName, Settings } from './command-line.ts';
 import * as backup from './commands/backup.ts';
@@ -8,6 +9,7 @@ import * as restore from './commands/restore.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import { commandHelp, help } from './help.ts';
+import { ClosedPipeError, print } from './output/print.ts';
 import { describeError } from './output/text.ts';
 import { describeVersion } from './package.ts';
 import { commands } from './table.ts';
@@ -34,6 +36,7 @@ export async function run(args: string[]): Promise<number> {
   try {
     return await dispatch(args);
   } catch (error) {
+    if (error instanceof ClosedPipeError) return 128 + constants.signals.SIGPIPE;
     const isMisuse = error instanceof UsageError;
     tell(isMisuse ? error.message : describeError(error));
     return isMisuse ? 2 : 1;
@@ -47,15 +50,15 @@ async function dispatch(args: string[]): Promise<number> {
     process.stderr.write(help());
     return 2;
   }
-  if (['--version', '-v'].includes(first)) return print(`${describeVersion()}\n`);
-  if (['--help', '-h'].includes(first)) return print(help());
+  if (['--version', '-v'].includes(first)) return show(`${describeVersion()}\n`);
+  if (['--help', '-h'].includes(first)) return show(help());
   const all = Object.keys(commands) as CommandName[];
   // `token` alone stands for all of its commands.
   const similar = all.filter((name) => name === first || name.startsWith(`${first} `));
   const name = similar.find((each) => each === first || each === `${first} ${second}`);
   const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
   if (similar.length > 0 && (flags.includes('--help') || flags.includes('-h'))) {
-    return print((name === undefined ? similar : [name]).map(commandHelp).join('\n'));
+    return show((name === undefined ? similar : [name]).map(commandHelp).join('\n'));
   }
   if (name === undefined) {
     const choices = similar.length > 0 ? similar : all;
@@ -74,11 +77,11 @@ function start<Name extends CommandName>(name: Name, args: string[]): Promise<nu
   return runs[name](settings, operand);
 }
 
-function tell(text: string): void {
-  process.stderr.write(`plant-store: ${text}\n`);
+async function show(text: string): Promise<number> {
+  await print(text);
+  return 0;
 }
 
-function print(text: string): number {
-  process.stdout.write(text);
-  return 0;
+function tell(text: string): void {
+  process.stderr.write(`plant-store: ${text}\n`);
 }

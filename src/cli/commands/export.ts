@@ -1,29 +1,20 @@
-import { constants } from 'node:os';
-import { pipeline } from 'node:stream/promises';
 import { plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import type { Settings } from '../command-line.ts';
+import { print, requireStandardOutput } from '../output/print.ts';
 import { formatCount } from '../output/text.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, parseStorage, withSource } from '../storage.ts';
 
 export async function run({ storage }: Settings<'export'>): Promise<number> {
+  requireStandardOutput();
   const location = parseStorage(storage, ['sqlite', 'postgres']);
   refuseRoot(...filesOf(location));
   return withSource(location, async (pages) => {
     let count = 0;
-    async function* lines(): AsyncGenerator<string> {
-      for await (const page of pages) {
-        count += page.length;
-        yield page.map(toLine).join('');
-      }
-    }
-    try {
-      await pipeline(lines, process.stdout, { end: false });
-    } catch (error) {
-      // The reader, such as `head`, has read enough.
-      if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 128 + constants.signals.SIGPIPE;
-      throw error;
+    for await (const page of pages) {
+      await print(page.map(toLine).join(''));
+      count += page.length;
     }
     process.stderr.write(`Exported ${formatCount(count, 'plant')}.\n`);
     return 0;

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { scopes as allScopes } from '../../boundary/caller.ts';
 import { errorTable } from '../../core/model/errors.ts';
 import { isUser } from '../../core/model/user.ts';
@@ -8,12 +7,14 @@ import { hasTokenFile, readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseWord, UsageError } from '../command-line.ts';
 import type { Setting, Settings } from '../command-line.ts';
+import { print, requireStandardOutput } from '../output/print.ts';
 import { printable } from '../output/text.ts';
 import { refuseRoot } from '../refuse-root.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 export async function create(settings: Settings<'token create'>, user: string): Promise<number> {
+  requireStandardOutput();
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
   const { value: list, source } = settings.scope;
   const scopes = list?.split(',').map((value) => parseWord({ value, source }, allScopes));
@@ -25,17 +26,15 @@ export async function create(settings: Settings<'token create'>, user: string): 
   return 0;
 }
 
-/** Rejects if writing to standard output fails. */
-const print = promisify((text: string, done: (error?: Error | null) => void) => process.stdout.write(text, done));
-
 export async function list({ tokens }: Settings<'token list'>): Promise<number> {
+  requireStandardOutput();
   const path = openPath(tokens);
   requireTokenFile(path);
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
   const widthOf = (column: number): number => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0);
   const widths = Array.from({ length: 5 }, (_, column) => widthOf(column));
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  process.stdout.write(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
+  await print(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
   return 0;
 }
 

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import { assertFails, callCommand } from '../../support/call-command.ts';
-import { commandEnvironment, runProgram } from '../../support/run-program.ts';
 import type { Finished } from '../../support/run-program.ts';
-import { main } from '../../support/sources.ts';
-import { createAll } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -53,21 +49,6 @@ it('plant-store token create › prints the token, and its id, user and file on 
     assert.equal(lifetimeDays.toFixed(2), days.toFixed(2));
   }
 });
-
-const skip = existsSync('/dev/full') ? false : 'this system has no /dev/full';
-for (const [command, outcome] of Object.entries({ 'token create bob': 'fails and stores no token', export: 'fails' })) {
-  it(`plant-store ${command} › ${outcome} if standard output cannot be written`, { skip }, async (t) => {
-    const { cwd, path, token } = await openDesk(t);
-    await token('create', 'ada');
-    const kept = readTokenFile(path);
-    await createAll(join(cwd, 'plants.db'), [{ user: 'ada', plant: { id: 1n, name: 'Fern' } }]);
-    const args = ['-c', `"$@" > /dev/full`, 'sh', process.execPath, main, ...command.split(' ')];
-    const { code, stderr } = await runProgram('sh', args, { cwd, env: commandEnvironment() });
-    assert.equal(code, 1, stderr);
-    assert.match(stderr, /^plant-store: ENOSPC[^\n]*\n$/);
-    assert.deepEqual(readTokenFile(path), kept);
-  });
-}
 
 it('plant-store token list › prints no secrets, marks expired tokens, and escapes control characters', async (t) => {
   const { path, token } = await openDesk(t);

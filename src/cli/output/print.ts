@@ -1,0 +1,36 @@
+import { fstatSync, readSync, statSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** Thrown if the program that reads standard output, such as `head`, has closed it. */
+export class ClosedPipeError extends Error {}
+
+const write = promisify((text: string, done: (error?: Error | null) => void) => process.stdout.write(text, done));
+
+/** Writes to standard output. Rejects if the text was not written. */
+export async function print(text: string): Promise<void> {
+  try {
+    await write(text);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EPIPE') throw new ClosedPipeError(message, { cause });
+    throw new Error(`Standard output cannot be written: ${message}.`, { cause });
+  }
+}
+
+/** Must be called by commands whose result would otherwise be lost. */
+export function requireStandardOutput(): void {
+  if (isClosed()) throw new Error('Standard output is closed.');
+}
+
+/** If standard output is closed at the start, Node.js opens /dev/null in its place, for reading and writing. */
+function isClosed(): boolean {
+  const device = statSync('/dev/null', { throwIfNoEntry: false });
+  if (fstatSync(1).rdev !== device?.rdev) return false;
+  try {
+    readSync(1, Buffer.alloc(1));
+    return true;
+  } catch {
+    // A shell opens the device only for writing.
+    return false;
+  }
+}
