@@ -1,11 +1,12 @@
 import { nextTick } from 'node:process';
 import { maxInt64 } from '../../core/model/int64.ts';
 import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.ts';
+import type { Plant } from '../../core/model/plant.ts';
 import type { PageRequest } from '../../core/page.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
-import { parsePageText } from './page-text.ts';
 import { readPlants } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
+import { separator } from './statements.ts';
 import type { PageRow } from './statements.ts';
 
 /** In a pool of at least five connections, one is always left for commits. A group runs one statement at a time. */
@@ -64,7 +65,7 @@ export class GroupedPages {
       const incomplete: WaitingRequest[] = [];
       for (const [n, request] of group.entries()) {
         const row = rows[n];
-        const plants = row && parsePageText(row);
+        const plants = row && parsePage(row);
         if (plants === undefined) incomplete.push(request);
         else request.resolve(cutPage(plants, request.limit));
       }
@@ -96,4 +97,24 @@ export class GroupedPages {
     const plants = owned.map(({ plant }) => plant);
     return cutPage(plants, limit);
   }
+}
+
+/** Returns `undefined` if a plant was omitted, or if a name or tag contains a separator. */
+function parsePage({ ids, texts }: PageRow): Plant[] | undefined {
+  if (ids === null || texts === null) return [];
+  const bytes = Buffer.from(ids, 'hex');
+  const int64s = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const plants: Plant[] = [];
+  let start = 0;
+  for (let at = 0; at < bytes.length; at += 8) {
+    const nameEnd = texts.indexOf(separator, start);
+    const nextSeparator = texts.indexOf(separator, nameEnd + 1);
+    // An omitted plant, or a separator in a name or tag, adds a separator. Then the last plant does not end the text.
+    if ((nextSeparator === -1) !== (at + 8 === bytes.length)) return undefined;
+    const end = nextSeparator === -1 ? texts.length : nextSeparator;
+    const [id, name] = [int64s.getBigInt64(at), texts.slice(start, nameEnd)];
+    plants.push(end === nameEnd + 1 ? { id, name } : { id, name, tag: texts.slice(nameEnd + 2, end) });
+    start = end + 1;
+  }
+  return plants;
 }

@@ -1,13 +1,21 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../boundary/options.ts';
+import { idOf } from '../../core/storage-adapter.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { scanPages } from '../../core/scan-pages.ts';
 import { GroupedPages } from './grouped-pages.ts';
+import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import { readPlants, statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
-import { PlantTable, quotedTable } from './table.ts';
-import { applyWrites } from './writes.ts';
+import type { KeyRow } from './statements.ts';
+import { prepareTable, qualifiedName, unsupported } from './table.ts';
+
+// invalid_schema_name, undefined_table and undefined_column.
+const missingStates: readonly unknown[] = ['3F000', '42P01', '42703'];
+
+// invalid_text_representation. In a write, the cause can only be that `synchronous_commit` is off.
+const notDurableState = '22P02';
 
 /** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {
@@ -29,18 +37,20 @@ export interface PostgresStorageOptions {
  * of servers can share a table. `synchronous_commit` determines how durable a commit is. By default, a commit is on the
  * disk of the database server and, if there is a synchronous standby, also on the standby's disk.
  *
- * Methods reject with `storage_unsupported` if the table is missing or is not as this class creates it, if the encoding
- * of the database is not UTF8, or if `synchronous_commit` is `off`. Lists of a standby are rejected, because they can
- * be outdated. If the connection is lost during a commit, the commit is not retried, and its outcome is unknown.
+ * Methods reject with `storage_unsupported` if the table is missing, if the first operation finds other columns, another
+ * primary key or another encoding than UTF8, and, for writes, if `synchronous_commit` is `off`. Lists of a standby are
+ * rejected, because they can be outdated. If the connection is lost during a commit, the commit is not retried, and its
+ * outcome is unknown.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
  * const store = new PlantStore({ storage: new PostgresStorage({ pool }) });
  */
 export class PostgresStorage implements StorageAdapter {
-  readonly #table: PlantTable;
+  readonly #prepareTable: () => Promise<void>;
   readonly #runStatement: RunStatement;
   readonly #pages: GroupedPages;
+  #prepared: Promise<void> | undefined;
   #running = 0;
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -51,14 +61,14 @@ export class PostgresStorage implements StorageAdapter {
     const { pool, schema = 'public', table = 'plants', createTable = true } = options;
     checkMethods('pool', 'a pool of connections', pool, ['query']);
     checkBooleanOption('createTable', createTable);
-    const name = quotedTable(schema, table);
-    this.#table = new PlantTable(pool, name, createTable);
-    this.#runStatement = statementRunner(pool, name, this.#table);
+    const name = qualifiedName(schema, table);
+    this.#prepareTable = () => prepareTable(pool, name, createTable);
+    this.#runStatement = statementRunner(pool, name);
     this.#pages = new GroupedPages(this.#runStatement);
   }
 
   commit(writes: readonly Write[]): Promise<boolean[]> {
-    return this.#run(() => applyWrites(this.#runStatement, writes));
+    return this.#run(() => applyWrites(this.#runStatement, writes), [...missingStates, notDurableState]);
   }
 
   list(user: string, range: ListRange): Promise<PlantPage> {
@@ -77,18 +87,61 @@ export class PostgresStorage implements StorageAdapter {
     return this.#closing;
   }
 
-  async #run<T>(operation: () => Promise<T>): Promise<T> {
+  async #run<T>(operation: () => Promise<T>, unsupportedStates = missingStates): Promise<T> {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');
     this.#running++;
     try {
-      await this.#table.ready();
+      await this.#ready();
       return await operation();
     } catch (error) {
-      // The table may have been dropped or renamed, or the pool may have connected to another database.
-      this.#table.checkAgain();
-      throw error;
+      throw unsupportedStates.includes(sqlState(error)) ? unsupported(error) : error;
     } finally {
       if (--this.#running === 0) this.#onIdle?.();
     }
   }
+
+  /** After the first success, the table is never created again: a new table would hide the loss of the plants. */
+  #ready(): Promise<void> {
+    this.#prepared ??= this.#prepareTable().catch((error: unknown) => {
+      this.#prepared = undefined;
+      throw error;
+    });
+    return this.#prepared;
+  }
+}
+
+async function applyWrites(run: RunStatement, writes: readonly Write[]): Promise<boolean[]> {
+  const [first] = writes;
+  if (first === undefined) return [];
+  if (writes.length > 1) return applyAll(run, writes);
+  const { rowCount } = await (first.kind === 'create'
+    ? run('insertOne', [first.user, String(first.plant.id), first.plant.name, first.plant.tag ?? null])
+    : run('deleteOne', [first.user, String(first.id)]));
+  return [rowCount === 1];
+}
+
+async function applyAll(run: RunStatement, writes: readonly Write[]): Promise<boolean[]> {
+  // All servers lock rows in the same order, so that deadlocks between servers are rare.
+  const sorted = writes.toSorted(byKey);
+  const creates = sorted.filter((write) => write.kind === 'create');
+  const deletes = sorted.filter((write) => write.kind === 'delete');
+  // Ids are converted to strings, because not every driver can send a bigint.
+  const inserted = [
+    creates.map(({ user }) => user),
+    creates.map(({ plant }) => String(plant.id)),
+    creates.map(({ plant }) => plant.name),
+    creates.map(({ plant }) => plant.tag ?? null),
+  ];
+  const deleted = [deletes.map(({ user }) => user), deletes.map(({ id }) => String(id))];
+  let result;
+  if (deletes.length === 0) result = await run('insert', inserted);
+  else if (creates.length === 0) result = await run('delete', deleted);
+  else result = await run('insertAndDelete', [...inserted, ...deleted]);
+  const changed = new Set((result.rows as KeyRow[]).map(({ user, id }) => `${id} ${user}`));
+  return writes.map((write) => changed.has(`${idOf(write)} ${write.user}`));
+}
+
+function byKey(a: Write, b: Write): number {
+  if (a.user !== b.user) return a.user < b.user ? -1 : 1;
+  return idOf(a) < idOf(b) ? -1 : 1;
 }

@@ -5,7 +5,6 @@ import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import { statementsFor } from './statements.ts';
 import type { PlantRow, StatementName } from './statements.ts';
-import type { PlantTable } from './table.ts';
 
 export type RunStatement = (statement: StatementName, values: unknown[]) => ReturnType<PostgresPool['query']>;
 
@@ -18,12 +17,8 @@ const firstBackOffMs = 10;
 // invalid_sql_statement_name and duplicate_prepared_statement. The statement was not executed.
 const unpreparedStates: ReadonlySet<string | undefined> = new Set(['26000', '42P05']);
 
-/**
- * Prepared statements save a third to a half of PostgreSQL's CPU time. PostgreSQL keeps their plans until the table is
- * next analyzed. A plan that was made for an empty table reads the whole table, even after the table has grown.
- * Therefore, different prepared statements are used once the table is large.
- */
-export function statementRunner(pool: PostgresPool, quotedTable: string, table: PlantTable): RunStatement {
+/** Prepared statements save a third to a half of PostgreSQL's CPU time. */
+export function statementRunner(pool: PostgresPool, quotedTable: string): RunStatement {
   const statements = statementsFor(quotedTable);
   // Clients of a connection pooler can share a connection, so different statements must have different names.
   const digest = hash('sha256', JSON.stringify(statements), 'hex').slice(0, 24);
@@ -34,7 +29,7 @@ export function statementRunner(pool: PostgresPool, quotedTable: string, table: 
     for (let retries = 0; ;) {
       const isPrepared = isSupported;
       try {
-        const name = `plant_store_${table.isLarge ? 'large' : 'small'}_${statement}_${digest}`;
+        const name = `plant_store_${statement}_${digest}`;
         return await pool.query(isPrepared ? { name, text, values } : { text, values });
       } catch (error) {
         if (isPrepared && unpreparedStates.has(sqlState(error))) {

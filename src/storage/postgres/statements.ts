@@ -1,6 +1,4 @@
-import { maxPageBytes, maxPageLength } from '../../core/page.ts';
-import { minPlantBytes, pageTextColumns } from './page-text.ts';
-import type { PageText } from './page-text.ts';
+import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
 
 /**
  * All result columns have the type text, because an application can register its own parsers for other types with the
@@ -15,10 +13,21 @@ export interface KeyRow {
   readonly id: string;
 }
 
-export interface PageRow extends PageText {
+/**
+ * PostgreSQL returns a page as two strings. Compared with one row for each plant, this takes the same CPU time in
+ * PostgreSQL and much less in Node.js. Both strings are `null` if there are no plants.
+ */
+export interface PageRow {
   /** The number of the request in `pages`, starting at 1. */
   readonly nth: string;
+  /** The ids as 16 hexadecimal digits each. Parsing decimal digits takes seven times as long. */
+  readonly ids: string | null;
+  /** The names and tags, separated by {@link separator}. A colon precedes each tag, because a tag can be empty. */
+  readonly texts: string | null;
 }
+
+/** A control character, which names and tags rarely contain. */
+export const separator = '\x7f';
 
 export interface PlantRow {
   readonly user: string;
@@ -27,13 +36,39 @@ export interface PlantRow {
   readonly tag: string | null;
 }
 
-/** An SQL condition that fails on a standby, because a standby can lack writes that the primary has acknowledged. */
-const requirePrimary = `(CASE WHEN pg_catalog.pg_is_in_recovery()
-  THEN 'The database is a standby, so its plants can be outdated. Connect to the primary.' ELSE 'true' END)::boolean`;
+/** Fails if the condition is true. The error, invalid_text_representation, contains the message. */
+function failIf(condition: string, message: string): string {
+  return `(CASE WHEN ${condition} THEN '${message}' ELSE 'true' END)::boolean`;
+}
+
+/** A standby can lack writes that the primary has acknowledged. */
+const requirePrimary = failIf(
+  'pg_catalog.pg_is_in_recovery()',
+  'The database is a standby, so its plants can be outdated. Connect to the primary.',
+);
+
+const requireDurable = failIf(
+  "pg_catalog.current_setting('synchronous_commit') = 'off'",
+  'synchronous_commit is off, so a crash would lose plants. Set it to on.',
+);
 
 // Always true. It lowers the number of requests that a generic plan expects from 10 to 1. Otherwise, the generic plan
 // would seem too costly for fewer requests, and PostgreSQL would plan each such execution again.
 const oneRequest = 'request.nth >= 1 AND request.nth <= 2147483647';
+
+/** The minimum size of a plant's JSON in bytes, in SQL. `octet_length` does not read long texts. */
+const minPlantBytes = [
+  'pg_catalog.octet_length(name)',
+  `coalesce(pg_catalog.octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`,
+].join(' + ');
+
+/** The columns of a {@link PageRow} in SQL. In place of a plant that exceeds `maxBytes`, there are two separators. */
+function pageTextColumns(maxBytes: string): string {
+  const plant = `name || coalesce('${separator}:' || tag, '${separator}')`;
+  const bounded = `CASE WHEN ${minPlantBytes} <= ${maxBytes} THEN ${plant} ELSE '${separator}${separator}' END`;
+  return `pg_catalog.encode(pg_catalog.string_agg(pg_catalog.int8send(id), ''), 'hex') AS ids,
+    pg_catalog.string_agg(${bounded}, '${separator}') AS texts`;
+}
 
 /**
  * Reads one row more than the limit. A generic plan expects `LIMIT $n` to return a tenth of its input. If the
@@ -72,10 +107,10 @@ export function statementsFor(quotedTable: string): Readonly<Record<StatementNam
   const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
   const inserted = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', text), unnest('$4', text)].join(', ');
   const insert = `INSERT INTO ${quotedTable} ("user", id, name, tag)
-    SELECT * FROM ROWS FROM (${inserted}) AS plants ${conflict} RETURNING "user", id::${text} AS id`;
+    SELECT * FROM ROWS FROM (${inserted}) AS plants WHERE ${requireDurable} ${conflict} RETURNING "user", id::${text} AS id`;
   const deleteFrom = (users: string, ids: string): string => `DELETE FROM ${quotedTable} AS plants
     USING ROWS FROM (${unnest(users, text)}, ${unnest(ids, 'bigint')}) WITH ORDINALITY AS request("user", id, nth)
-    WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest}
+    WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest} AND ${requireDurable}
     RETURNING plants."user", plants.id::${text} AS id`;
   const requests = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', 'integer')].join(', ');
 
@@ -84,8 +119,9 @@ export function statementsFor(quotedTable: string): Readonly<Record<StatementNam
   const pageOf = (user: string, first: string, limit: string): string =>
     `SELECT ${pageTextColumns('$4::integer')} FROM (${limited(plantsOf(user, first), limit)}) AS plants`;
   const statements = {
-    insertOne: `INSERT INTO ${quotedTable} ("user", id, name, tag) VALUES ($1, $2, $3, $4) ${conflict}`,
-    deleteOne: `DELETE FROM ${quotedTable} WHERE "user" = $1 AND id = $2`,
+    insertOne: `INSERT INTO ${quotedTable} ("user", id, name, tag)
+      SELECT $1::${text}, $2::bigint, $3::${text}, $4::${text} WHERE ${requireDurable} ${conflict}`,
+    deleteOne: `DELETE FROM ${quotedTable} WHERE "user" = $1 AND id = $2 AND ${requireDurable}`,
     insert,
     delete: deleteFrom('$1', '$2'),
     // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.

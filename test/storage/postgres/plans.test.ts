@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
 import type { Pool } from 'pg';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
-import { eventually } from '../../support/eventually.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { create, remove } from '../../support/writes.ts';
 
@@ -40,29 +39,6 @@ async function prepared(pool: Pool) {
   });
   return Promise.all(found);
 }
-
-// A new service would read its whole table for each request until PostgreSQL analyzes the table.
-it('prepared statements of a PostgresStorage › are replaced after the table, empty at first, has grown', async (t) => {
-  // With only one connection, the test can inspect the session.
-  const [pool, table] = [cluster.pool(t, { max: 1 }), cluster.newTable()];
-  const storage = new PostgresStorage({ pool, table });
-  await storage.commit([]);
-  await cluster.query(`ALTER TABLE "${table}" SET (autovacuum_enabled = false)`);
-  await cluster.query(`VACUUM ANALYZE "${table}"`);
-  for (let n = 0; n < 10; n++) await useAll(storage);
-  const forEmpty = (await prepared(pool)).filter(({ plan }) => plan.includes('Seq Scan')).map(({ name }) => name);
-  assert.ok(forEmpty.length > 0, 'The test must start with plans for an empty table.');
-  const sum = 'SELECT sum(generic_plans + custom_plans) FROM pg_prepared_statements WHERE name = ANY($1)';
-  const executions = async (): Promise<object[]> => (await pool.query<object>(sum, [forEmpty])).rows;
-  await cluster.query(`INSERT INTO "${table}" SELECT 'ada', n, 'Fern' FROM generate_series(1, 50000) AS n`);
-  await eventually(async () => {
-    const before = await executions();
-    await useAll(storage);
-    assert.deepEqual(await executions(), before);
-  });
-  const others = (await prepared(pool)).filter(({ name }) => !forEmpty.includes(name));
-  for (const { plan, statement } of others) assert.doesNotMatch(plan, /Seq Scan/, statement);
-});
 
 it('prepared statements of a PostgresStorage › are planned five times, then keep a plan with the index', async (t) => {
   const [pool, table] = [cluster.pool(t, { max: 1 }), cluster.newTable()];
