@@ -8,7 +8,7 @@
 export { createRequestListener } from './http/node/listener.ts';
 export type { ServiceListener } from './http/node/listener.ts';
 export { createPlantServer, drainServer } from './http/node/server.ts';
-export type { PlantServer } from './http/node/server.ts';
+export type { EvictionMessage } from './http/node/connections.ts';
 export { createOpenApiDocument } from './http/openapi.ts';
 export type { FailedRequest, ServiceOptions, ServiceStore } from './http/options.ts';
 export type { Authenticate, AuthRequest, Caller, Scope } from './boundary/caller.ts';

@@ -6,13 +6,10 @@ import { metricsMediaType } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 import { collectServiceMetrics } from './service-metrics.ts';
 
-/**
- * These connections use file descriptors that the public port leaves free, so the admin port works even if the public
- * port has reached its connection limit.
- */
-const maxConnections = 8;
+/** The public port leaves file descriptors free for these connections, even if it has reached its connection limit. */
+const maxConnections = 32;
 
-/** Stalled clients do not block the admin port, because a new connection evicts a stalled one. */
+/** Stalled clients do not block the admin port: when all connections are open, the oldest silent one is evicted. */
 export function createAdminServer(
   publicServer: Server,
   readiness: Readiness,
@@ -36,7 +33,7 @@ export function createAdminServer(
 
   const server = createServer((request, response) => {
     void page(request).then(([status, text]) => {
-      // Eight idle keep-alive connections would reach the limit.
+      // Idle keep-alive connections would reach the limit.
       response.writeHead(status, { 'Content-Type': metricsMediaType, Connection: 'close' }).end(text);
     });
   });

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { setTimeout } from 'node:timers';
 import { errorText } from '../../boundary/error-text.ts';
 import { isPlantStoreError } from '../../core/model/errors.ts';
+import type { EvictionMessage } from '../../http/node/connections.ts';
 import type { RequestMessage } from '../../http/trace.ts';
 import { Output } from './output.ts';
 import { describeError, formatCount, printable } from './text.ts';
@@ -111,7 +112,8 @@ export function logEvents(server: Server, log: Log): void {
   server.on('drop', () => {
     log.error(`A connection was closed: ${limit}.`);
   });
-  server.on('connectionEvicted', () => {
+  subscribe('plant-store:connection:evicted', (message) => {
+    if ((message as EvictionMessage).server !== server) return;
     log.error(`The least active connection was closed to make room: ${limit}.`);
   });
 }

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -5,53 +6,85 @@ import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers';
 
-/** File descriptors that connections must leave free. `plant-store serve` with a PostgreSQL pool needs about 50. */
-const reservedFiles = 64;
+/**
+ * File descriptors that connections must leave free. `plant-store serve` with a PostgreSQL pool and all connections of
+ * the admin port needs about 80.
+ */
+const reservedFiles = 96;
 
 const usableShare = 0.95;
 
 /** A connection that has made progress is not evicted for this long. */
 const safeMs = 1000;
 
-/** Maps each server to its connections and the times of their last progress, oldest first. */
+/** The message on the channel `plant-store:connection:evicted`. */
+export interface EvictionMessage {
+  readonly server: Server;
+  readonly socket: Socket;
+}
+
+const evicted = channel('plant-store:connection:evicted');
+
+/** Maps each server to its connections and the times of their last progress. */
 const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
 
 /**
- * Makes room for new connections. When more than 95% of `maxConnections` are open, closes the connection that has made
- * no progress for the longest time, if this time is longer than a second. A connection makes progress when it is
- * accepted, when a request header is complete, and when the operating system has accepted all data that was waiting to
- * be sent. The server emits `connectionEvicted` for each evicted connection.
+ * Makes room for new connections. When more than 95% of `maxConnections` are open, closes those that have made no
+ * progress for the longest time, if this time is longer than a second. A connection makes progress when it is accepted,
+ * when a request header is complete, and when the operating system has accepted all data that was waiting to be sent.
+ * When all are open, closes the oldest connection that has not sent a complete request header, however young it is.
+ * Publishes each closed connection on the channel `plant-store:connection:evicted`.
  */
 export function enableEviction(server: Server): void {
   const open = new Map<Socket, number>();
+  /** The connections that have not sent a complete request header, oldest first. */
+  const silent = new Set<Socket>();
   connectionsOf.set(server, open);
 
   const progressed = (socket: Socket): void => {
-    // Deleting and re-adding a connection moves it to the end of the map.
-    if (open.delete(socket)) open.set(socket, performance.now());
+    if (open.has(socket)) open.set(socket, performance.now());
+  };
+  const forget = (socket: Socket): void => {
+    open.delete(socket);
+    silent.delete(socket);
+  };
+  const evict = (socket: Socket): void => {
+    forget(socket);
+    socket.destroy();
+    evicted.publish({ server, socket } satisfies EvictionMessage);
   };
   const makeRoom = (): void => {
-    for (const [socket, progressAt] of open) {
-      // Without `maxConnections`, nothing is crowded: a comparison with NaN is `false`.
-      const isCrowded = open.size > server.maxConnections * usableShare;
-      if (!isCrowded || performance.now() < progressAt + safeMs) return;
-      open.delete(socket);
-      socket.destroy();
-      server.emit('connectionEvicted', socket);
+    // Without `maxConnections`, both comparisons are with NaN or `undefined`, and therefore `false`.
+    while (open.size > server.maxConnections * usableShare) {
+      const [socket, progressAt] = leastActive(open);
+      if (socket === undefined || performance.now() < progressAt + safeMs) break;
+      evict(socket);
     }
+    const [oldest] = silent;
+    if (oldest !== undefined && open.size >= server.maxConnections) evict(oldest);
   };
   server.on('connection', (socket) => {
     open.set(socket, performance.now());
     socket.on('drain', () => {
       progressed(socket);
     });
-    socket.once('close', () => open.delete(socket));
+    socket.once('close', () => {
+      forget(socket);
+    });
     makeRoom();
+    silent.add(socket);
   });
   server.on('request', ({ socket }) => {
+    silent.delete(socket);
     progressed(socket);
   });
   server.on('drop', makeRoom);
+}
+
+function leastActive(open: ReadonlyMap<Socket, number>): [socket: Socket | undefined, progressAt: number] {
+  let [socket, progressAt]: ReturnType<typeof leastActive> = [undefined, Infinity];
+  for (const [each, at] of open) if (at < progressAt) [socket, progressAt] = [each, at];
+  return [socket, progressAt];
 }
 
 /** Returns a server's open connections; none unless {@link enableEviction} was called for it. */

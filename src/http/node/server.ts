@@ -1,6 +1,5 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
-import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { errorTable } from '../../core/model/errors.ts';
@@ -34,13 +33,6 @@ const serverProperties = {
   httpAllowHalfOpen: true,
 };
 
-/** A node:http server that emits `connectionEvicted` for each connection that it has closed to make room. */
-export type PlantServer = Record<
-  'on' | 'once' | 'off' | 'addListener' | 'removeListener' | 'prependListener' | 'prependOnceListener',
-  (event: 'connectionEvicted', listener: (socket: Socket) => void) => PlantServer
-> &
-  Server;
-
 /**
  * Creates a node:http server with the listener that {@link createRequestListener} creates. node:http itself refuses
  * requests that are malformed or too slow, or whose header is too large. Most of these responses have an Error body.
@@ -54,11 +46,11 @@ export type PlantServer = Record<
  * const server = createPlantServer(store, { authenticate });
  * server.listen(3000, '127.0.0.1');
  */
-export function createPlantServer(store: ServiceStore, options: ServiceOptions): PlantServer {
+export function createPlantServer(store: ServiceStore, options: ServiceOptions): Server {
   return createServerFor(createRequestListener(store, options));
 }
 
-export function createServerFor(listener: (...call: Parameters<RequestListener>) => unknown): PlantServer {
+export function createServerFor(listener: (...call: Parameters<RequestListener>) => unknown): Server {
   const server = createServer(serverOptions, listener);
   Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
   enableEviction(server);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { it } from 'node:test';
+import type { EvictionMessage } from '../../../src/http.ts';
 import { eventuallyEqual, untilStill } from '../../support/eventually.ts';
 import { mockClock } from '../../support/mock-timers.ts';
 import { listRequest, post, RawConnection } from '../../support/raw-http.ts';
@@ -18,9 +20,13 @@ async function start(t: HasAfter, maxConnections: number) {
   await createLongList(store);
   server.maxConnections = maxConnections;
   const [accepted, evicted]: [Socket[], number[]] = [[], []];
-  server
-    .on('connection', (socket: Socket) => accepted.push(socket))
-    .on('connectionEvicted', (socket: Socket) => evicted.push(accepted.indexOf(socket)));
+  server.on('connection', (socket) => accepted.push(socket));
+  const onEvicted = (message: unknown): void => {
+    const { server: from, socket } = message as EvictionMessage;
+    if (from === server) evicted.push(accepted.indexOf(socket));
+  };
+  subscribe('plant-store:connection:evicted', onEvicted);
+  t.after(() => void unsubscribe('plant-store:connection:evicted', onEvicted));
   return { port, accepted, evicted };
 }
 
@@ -113,4 +119,20 @@ it('a full server evicts a connection a second after its last request when it re
   await (await RawConnection.open(t, port)).untilClosed();
   assert.deepEqual(evicted, [1]);
   await finishOne(t, port);
+});
+
+it('a full server evicts the oldest connection that has not sent a complete request, even a new one', async (t) => {
+  const service = await start(t, 4);
+  const { port, evicted } = service;
+  mockClock(t);
+  await finishOne(t, port);
+  for (const text of ['', 'GET /plants HTTP/1.1\r\n']) await stall(t, service, text);
+  assert.deepEqual(evicted, []);
+  for (const expected of [[1], [1, 2]]) {
+    await finishOne(t, port);
+    assert.deepEqual(evicted, expected);
+  }
+  // All others have sent a request, but the new connection is not closed.
+  await finishOne(t, port);
+  assert.deepEqual(evicted, [1, 2]);
 });

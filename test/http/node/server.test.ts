@@ -112,10 +112,10 @@ it('drainServer lets a client read the rest of a response at its own pace', asyn
   await drained;
 });
 
-it('createPlantServer limits the connections, and leaves 64 of the files that the process can open', () => {
+it('createPlantServer limits the connections, and leaves 96 of the files that the process can open', () => {
   const server = createPlantServer(new PlantStore({ storage: new MemoryStorage() }), { authenticate: () => null });
   assert.equal(server.maxConnections, connectionLimit());
-  assert.deepEqual([connectionLimit(1024), connectionLimit(64)], [960, 8]);
+  assert.deepEqual([connectionLimit(1024), connectionLimit(64)], [928, 8]);
 });
 
 it('the limits of a server are listed in docs/http-api.md', async () => {
