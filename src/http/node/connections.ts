@@ -1,8 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { nextTick } from 'node:process';
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers';
 
@@ -98,13 +99,39 @@ export function currentResponse(socket: object): ServerResponse | undefined {
 }
 
 /**
- * Sends the last data of a connection, and drains input for up to a second (RFC 9112 §9.6). Closing the connection
- * immediately would cause a TCP reset, and the client might not receive the response.
+ * Sends the last data of a connection, and discards input for up to a second (RFC 9112 §9.6). Closing the connection
+ * immediately would cause a TCP reset, and the client might not receive the response. No input becomes a request.
  */
 export function endAndDrain(socket: Duplex, data?: string): void {
   socket.end(data);
   socket.resume();
+  // node:http resumes a paused socket in the next tick. Without its own listener, its parser then receives nothing.
+  nextTick(() => socket.removeAllListeners('data').on('data', () => undefined));
   setTimeout(() => socket.destroy(), 1000).unref();
+}
+
+/** Makes a response the last one of its connection. */
+export function closeAfter(response: ServerResponse, socket: Duplex): void {
+  const end = (): void => {
+    endAndDrain(socket);
+  };
+  if (response.headersSent) {
+    response.once('finish', end);
+  } else {
+    response.setHeader('Connection', 'close');
+    // node:http calls this method after the response, even if the client is still sending.
+    Object.assign(socket, { destroySoon: end });
+  }
+}
+
+/**
+ * A request with `Upgrade` is the last one of its connection: node:http drops what follows it in the same packet, so
+ * the next packet can begin anywhere, such as in the body of a request.
+ */
+export function closeAfterUpgrade(message: IncomingMessage, response: ServerResponse): void {
+  // A request of a test double or of a serverless adapter can lack both members.
+  const { headers, socket } = message as Partial<IncomingMessage>;
+  if (headers?.upgrade !== undefined && socket !== undefined) closeAfter(response, socket);
 }
 
 /**

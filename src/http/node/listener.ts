@@ -6,7 +6,7 @@ import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
 import { requestChannel } from '../trace.ts';
-import { currentResponse, endAndDrain } from './connections.ts';
+import { closeAfter, closeAfterUpgrade, currentResponse } from './connections.ts';
 import { NodeRequest } from './request.ts';
 
 /**
@@ -75,6 +75,7 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
       return Promise.resolve();
     }
     const socket = message.socket as Socket | undefined;
+    closeAfterUpgrade(message, response);
     if (next !== undefined && !service.hasRoute(message.url ?? '/')) next();
     // A middleware, such as a timeout, may have sent the response.
     else if (response.writableEnded) return Promise.resolve();
@@ -97,15 +98,7 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
     const request = new NodeRequest(message);
     const result = await service.handle(request);
     onEnd = result.onEnd;
-    if (!request.isComplete) {
-      result.headers['Connection'] = 'close';
-      // node:http calls this method to close a connection, even if the client is still sending the body.
-      if (socket) {
-        socket.destroySoon = () => {
-          endAndDrain(socket);
-        };
-      }
-    }
+    if (!request.isComplete && socket !== undefined) closeAfter(response, socket);
     // With Node.js 22 and 24, a response whose client has disconnected would count as sent.
     if (!response.destroyed) await send(result, message, response);
     // The responses of some libraries emit only one of the two events.

@@ -7,7 +7,8 @@ import type { ErrorCode } from '../../core/model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../../boundary/options.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
-import { connectionLimit, currentResponse, enableEviction, endAndDrain, openConnections } from './connections.ts';
+import { closeAfter, closeAfterUpgrade, connectionLimit, currentResponse } from './connections.ts';
+import { enableEviction, endAndDrain, openConnections } from './connections.ts';
 import { createRequestListener } from './listener.ts';
 import { maxFields } from './request.ts';
 
@@ -51,17 +52,22 @@ export function createPlantServer(store: ServiceStore, options: ServiceOptions):
 }
 
 export function createServerFor(listener: (...call: Parameters<RequestListener>) => unknown): Server {
-  const server = createServer(serverOptions, listener);
+  const server = createServer(serverOptions, (message, response) => {
+    closeAfterUpgrade(message, response);
+    listener(message, response);
+  });
   Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
   enableEviction(server);
+  server.on('checkExpectation', (message, response) => {
+    closeAfter(response, message.socket);
+    response.writeHead(417, { 'Content-Length': 0 }).end();
+  });
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const response = currentResponse(socket);
     if (response !== undefined && (response.headersSent || response.req.complete)) {
       // A response is sent first if it has begun, or if its request was complete before the rejected input.
       socket.pause();
-      response.once('finish', () => {
-        endAndDrain(socket);
-      });
+      closeAfter(response, socket);
     } else if (socket.writable) {
       endAndDrain(socket, rawResponse(clientErrors[code] ?? 'malformed_request'));
     }

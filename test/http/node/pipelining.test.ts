@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import { it } from 'node:test';
+import express from 'express';
+import type { ServiceListener } from '../../../src/http/node/listener.ts';
+import { createServerFor } from '../../../src/http/node/server.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { Hold, HookedStorage } from '../../support/hooked-storage.ts';
 import { listen } from '../../support/listen.ts';
 import { createRequest, exchange, get, head, lastList, listRequest } from '../../support/raw-http.ts';
-import { parseRawAnswers, RawConnection } from '../../support/raw-http.ts';
+import { openAccepted, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
 import { createListener, startHeldService, startService } from '../../support/service.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const statusesIn = (text: string): number[] => parseRawAnswers(text).map(({ status }) => status);
 
@@ -84,4 +89,62 @@ it('pipelined requests do not hold a permit while they wait', async (t) => {
   assert.equal((await service.call('GET', '/plants?limit=0')).status, 200);
   service.held.release();
   await connection.until(/plant 3/);
+});
+
+const upgrade = 'Connection: keep-alive, Upgrade\r\nUpgrade: h2c\r\n';
+const deletion = `DELETE /plants/1 HTTP/1.1\r\n${head}\r\n`;
+const upgradeRequests = {
+  list: get('/plants?limit=0', upgrade),
+  create: createRequest(2).replace('\r\n', `\r\n${upgrade}`),
+  unknown: get('/nothing', upgrade),
+};
+
+const hosts: readonly ((listener: ServiceListener) => Server)[] = [
+  createServerFor,
+  (listener) => createServer((...call) => void listener(...call)),
+  (listener) => createServer(express().use(listener, (_, response) => response.json('other'))),
+];
+
+/** node:http drops the rest of a packet after a request with `Upgrade`, and reads the next packet as a request. */
+async function assertLast(t: HasAfter, serve: (listener: ServiceListener) => Server, text: string): Promise<void> {
+  const [storage, held] = [new HookedStorage(), new Hold()];
+  const { listener, store } = createListener(t, { storage });
+  await store.createPlant('ada', { id: 1, name: 'Fern' });
+  storage.beforeCommit = held.hook;
+  const server = Object.assign(serve(listener), { keepAliveTimeout: 1000 });
+  const [connection, socket] = await openAccepted(t, { server, port: await listen(t, server) });
+  const packet = createRequest(3) + text + post('', 1000);
+  connection.send(packet);
+  await held.begun;
+  connection.send(deletion);
+  await eventuallyEqual(() => socket.bytesRead, packet.length + deletion.length);
+  held.release();
+  await connection.until(/HTTP[^]*HTTP/);
+  connection.send(deletion);
+  const answers = parseRawAnswers(await connection.untilClosed());
+  assert.deepEqual([answers.length, answers[1]?.head.includes('Connection: close')], [2, true]);
+  const created = text === upgradeRequests.create ? ['Fern', 'plant 2', 'plant 3'] : ['Fern', 'plant 3'];
+  assert.deepEqual(
+    (await store.listPlants('ada')).map((plant) => plant.name),
+    created,
+  );
+}
+
+it('a request with Upgrade is the last one of its connection, and what follows it has no effect', async (t) => {
+  for (const serve of hosts) {
+    for (const text of Object.values(upgradeRequests)) await assertLast(t, serve, text);
+  }
+  await assertLast(t, createServerFor, get('/', `${upgrade}Expect: x\r\n`));
+});
+
+it('a request with Upgrade is not handled if the server has an upgrade listener, nor is what follows it', async (t) => {
+  const { listener, store } = createListener(t);
+  await store.createPlant('ada', { id: 1, name: 'Fern' });
+  const server = createServer((...call) => void listener(...call)).on('upgrade', (_, socket) => socket.end());
+  const [connection, socket] = await openAccepted(t, { server, port: await listen(t, server) });
+  connection.send(upgradeRequests.create + post('', 1000));
+  await eventuallyEqual(() => socket.bytesRead > 0, true);
+  connection.send(deletion);
+  assert.equal(await connection.untilClosed(), '');
+  assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
 });
