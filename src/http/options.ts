@@ -32,9 +32,9 @@ export interface ServiceOptions {
    */
   maxInFlight?: number | undefined;
   /**
-   * The path prefix under which clients reach the service, such as `/garden`; default: none. Paths in `Link` headers
-   * and in the OpenAPI document begin with it. Requests may arrive with or without it. A mount path that a framework
-   * such as Express reports in `request.baseUrl` is appended.
+   * The whole path prefix under which clients reach the service, such as `/garden`. Paths in `Link` headers and in the
+   * OpenAPI document begin with it. Requests may arrive with or without it. Default: the part of the path that a
+   * framework has removed, if the framework sets `request.originalUrl` or `request.baseUrl`.
    */
   basePath?: string | undefined;
   /** The origins whose pages may call the service: `*`, or origins such as `https://app.example.com`; default: none. */

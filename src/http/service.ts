@@ -49,6 +49,7 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
   const permits = new Permits(maxInFlight);
   const onError = guardHook('onError', parsed.onError, printError);
   const openApi = openApiJson(basePath);
+  const prefixOf = ({ mountPath }: ServiceRequest): string => (basePath === '' ? mountPath : basePath);
 
   function handle(request: ServiceRequest): Promise<ServiceResponse> {
     const target = resolveTarget(request.target, basePath);
@@ -95,17 +96,17 @@ export function createService(store: ServiceStore, options: ServiceOptions): Ser
       return { status: 200, body: plantJson(await store.createPlant(user, newPlant)) };
     },
     getPlants: ({ request, target }, user) =>
-      readList(store, user, parseListQuery(target.query), basePath + request.mountPath + target.path),
+      readList(store, user, parseListQuery(target.query), prefixOf(request) + target.path),
     deletePlant: async ({ target }, user) => {
       const id = int64FromText(target.idText);
       if (id === undefined) throw new PlantStoreError('invalid_id');
       if (await store.deletePlant(user, id)) return { status: 204 };
       throw new HttpError('plant_not_found');
     },
-    getOpenApi: ({ request: { mountPath } }) => ({
-      status: 200,
-      body: mountPath === '' ? openApi : openApiJson(basePath + mountPath),
-    }),
+    getOpenApi: ({ request }) => {
+      const prefix = prefixOf(request);
+      return { status: 200, body: prefix === basePath ? openApi : openApiJson(prefix) };
+    },
   };
 
   function errorResult(call: Call, error: unknown): Result {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { types } from 'node:util';
 import { BodyBytes, HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
+import { splitTarget } from '../routes.ts';
 
 /** The maximum number of fields in a request header. */
 export const maxFields = 128;
@@ -27,7 +28,7 @@ export class NodeRequest implements ServiceRequest {
     this.#socket = socket;
     this.method = message.method ?? 'GET';
     this.target = message.url ?? '/';
-    this.mountPath = 'baseUrl' in message && typeof message.baseUrl === 'string' ? message.baseUrl : '';
+    this.mountPath = mountPathOf(message, this.target);
   }
 
   get peerAddress(): string | undefined {
@@ -131,4 +132,15 @@ export class NodeRequest implements ServiceRequest {
       message.on('data', onData).on('end', onEnd).on('close', onClose);
     });
   }
+}
+
+/** Express sets `originalUrl` and `baseUrl`; connect, middie and h3 set only `originalUrl`. */
+function mountPathOf(message: object, target: string): string {
+  const { originalUrl, baseUrl } = message as { originalUrl?: unknown; baseUrl?: unknown };
+  if (typeof originalUrl === 'string') {
+    const original = splitTarget(originalUrl).path;
+    const { path } = splitTarget(target);
+    if (original.endsWith(path)) return original.slice(0, -path.length);
+  }
+  return typeof baseUrl === 'string' ? baseUrl : '';
 }

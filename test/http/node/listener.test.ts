@@ -25,17 +25,6 @@ function post(url: string, body: unknown): Promise<Response> {
 /** Serves a listener. Returns the base URL. */
 const serve = (t: HasAfter, listener: RequestListener): Promise<string> => listenUrl(t, createServer(listener));
 
-it('the listener in an Express app appends its mount path to basePath, in Link and the OpenAPI document', async (t) => {
-  const { listener, store, faults } = createListener(t, { basePath: '/shop' });
-  await createPlants(store, 2);
-  const base = `${await serve(t, express().use('/garden', listener))}/garden`;
-  const page = await fetch(`${base}/plants?limit=1`, { headers });
-  assert.equal(page.headers.get('link'), '</shop/garden/plants?limit=1&after=0>; rel="next"');
-  const document = await fetch(`${base}/openapi.json`);
-  assert.deepEqual(((await document.json()) as { servers: unknown }).servers, [{ url: '/shop/garden' }]);
-  assert.deepEqual(faults, []);
-});
-
 it('the listener in an Express app responds with 500 after a body parser, and the error says what to do', async (t) => {
   const { listener, faults } = createListener(t);
   const url = await serve(t, express().use(express.json()).use('/garden', listener));

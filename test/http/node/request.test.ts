@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { it } from 'node:test';
+import { listenUrl } from '../../support/listen.ts';
+import { createListener } from '../../support/service.ts';
+import { createPlants } from '../../support/stored-plants.ts';
+
+const headers = { authorization: 'Bearer ada' };
+
+/** Each function changes a request for a path under /garden as a framework does. */
+const mounts = {
+  'removes no prefix': { basePath: '/garden', change: () => ({}) },
+  'removes a prefix without a trace': { basePath: '/garden', change: (url: string) => ({ url }) },
+  'sets originalUrl': { change: (url: string) => ({ url, originalUrl: `/garden${url}` }) },
+  'sets originalUrl and baseUrl': {
+    change: (url: string) => ({ url, originalUrl: `/garden${url}`, baseUrl: '/garden' }),
+  },
+  'sets baseUrl of an inner app only': {
+    change: (url: string) => ({ url, originalUrl: `/garden${url}`, baseUrl: '/den' }),
+  },
+  'sets baseUrl, and rewrites the path': {
+    change: (url: string) => ({ url, originalUrl: '/old', baseUrl: '/garden' }),
+  },
+  'changes the query': { change: (url: string) => ({ url: `${url}&key=1`, originalUrl: `http://x/garden${url}` }) },
+  'sets originalUrl, although basePath is set': {
+    basePath: '/garden',
+    change: (url: string) => ({ url, originalUrl: `/inner${url}`, baseUrl: '/inner' }),
+  },
+};
+
+for (const [what, { change, ...options }] of Object.entries(mounts)) {
+  it(`Link and the OpenAPI document contain the prefix once if a framework ${what}`, async (t) => {
+    const { listener, store } = createListener(t, options);
+    await createPlants(store, 3);
+    const server = createServer((request, response) => {
+      void listener(Object.assign(request, change((request.url ?? '').replace('/garden', ''))), response);
+    });
+    const url = await listenUrl(t, server);
+    let pages = 0;
+    for (let target: string | undefined = '/garden/plants?limit=1'; target !== undefined; pages++) {
+      const page: Response = await fetch(url + target, { headers });
+      assert.equal(((await page.json()) as unknown[]).length, 1, target);
+      target = /^<(.*)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1];
+    }
+    assert.equal(pages, 3);
+    const document = (await (await fetch(`${url}/garden/openapi.json?a=b`)).json()) as { servers: unknown };
+    assert.deepEqual(document.servers, [{ url: '/garden' }]);
+  });
+}
