@@ -9,14 +9,16 @@ export interface Address {
 }
 
 export async function listen(server: Server, { host, port, flags }: Address): Promise<string> {
-  server.listen(port, host);
+  // URLs contain the brackets.
+  const name = host.replace(/^\[(.*)\]$/, '$1');
+  server.listen(port, name);
   try {
     await once(server, 'listening');
   } catch (cause) {
     throw new Error(`${(cause as Error).message}. Change ${flags}.`, { cause });
   }
   const { port: listening } = server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${listening}`;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${listening}`;
 }
 
 /** Returns a URL with which programs on this machine can reach a server, even if it listens on all addresses. */

@@ -153,6 +153,7 @@ for (const { host, inUrl, reachable } of [
   { host: '0.0.0.0', inUrl: '0.0.0.0', reachable: 'localhost' },
   { host: '::', inUrl: '[::]', reachable: 'localhost' },
   { host: '::1', inUrl: '[::1]', reachable: '[::1]' },
+  { host: '[::1]', inUrl: '[::1]', reachable: '[::1]' },
 ]) {
   it(`listen › returns a URL for ${host}, which reachableUrl converts to one that works on this machine`, async (t) => {
     const server = createServer((_, response) => response.end('ok'));
