@@ -63,7 +63,7 @@ export function readCommandLine<Name extends CommandName>(name: Name, args: stri
   if (operand !== undefined && given === '') throw new UsageError(`${operand} is required.`);
   if (operand !== undefined) requireCleanText({ value: given, source: operand });
   const warnings = unknownVariables();
-  const settings = flagsOf(name).map((flag) => [flag, readSetting(flag, values[flag])]);
+  const settings = flagsOf(name).map((flag) => [flag, readSetting(flag, values[flag], warnings)]);
   return { settings: Object.fromEntries(settings) as Settings<Name>, operand: given, warnings };
 }
 
@@ -81,16 +81,17 @@ function parse(name: CommandName, args: string[]): { values: Record<string, unkn
 }
 
 /** Returns the value of the flag, of its first variable that is set, or the default. */
-function readSetting(name: FlagName, given: unknown): Setting<unknown> {
+function readSetting(name: FlagName, given: unknown, warnings: string[]): Setting<unknown> {
   const source = `--${name}`;
   // An empty value probably means that a shell variable is not set.
   if (given === '') throw new UsageError(`${source} must not be empty.`);
   if (given === true) return { value: true, source };
   if (typeof given === 'string') return { value: parseValue(rows[name], { value: given, source }), source };
-  for (const variable of variablesOf(name)) {
-    const value = readVariable(variable);
-    if (value !== undefined) return { value: parseValue(rows[name], { value, source: variable }), source: variable };
+  const [first, second] = readVariables(name, warnings);
+  if (first !== undefined && second !== undefined && second.value !== first.value) {
+    warnings.push(`${first.source} and ${second.source} are set: ${first.source} counts.`);
   }
+  if (first !== undefined) return { value: parseValue(rows[name], first), source: first.source };
   const { value, fallback, absent } = rows[name];
   if (value === undefined) return { value: false, source };
   if (fallback !== undefined) return { value: parseValue(rows[name], { value: fallback, source }), source };
@@ -140,12 +141,16 @@ export function withUsageError<T>(source: string, parse: () => T): T {
 }
 
 /**
- * Returns the value of an environment variable. Ignores an empty value, and the addresses that Kubernetes sets for a
+ * Returns the variables of a flag that are set. Ignores an empty value, and the addresses that Kubernetes sets for a
  * service named `plant-store`: https://kubernetes.io/docs/tutorials/services/connect-applications-service/
  */
-function readVariable(name: string): string | undefined {
-  const text = process.env[name];
-  return text === undefined || text === '' || /^(?:tcp|udp|sctp):\/\//.test(text) ? undefined : text;
+function readVariables(name: FlagName, warnings: string[]): Setting[] {
+  const variables = variablesOf(name).map((source) => ({ value: process.env[source] ?? '', source }));
+  const foreign = variables.filter(({ value }) => /^(?:tcp|udp|sctp):\/\//.test(value));
+  for (const { source } of foreign) {
+    warnings.push(`${source} is ignored, because its value is the address of a Kubernetes service.`);
+  }
+  return variables.filter((variable) => variable.value !== '' && !foreign.includes(variable));
 }
 
 /** Returns a warning for each unknown variable with Plant Store's prefix, except those that Kubernetes sets. */

@@ -87,6 +87,26 @@ it('readCommandLine › warns of each unknown variable, but not of those of a Ku
   assert.deepEqual(others, []);
 });
 
+it('readCommandLine › warns if a variable does not count, and says why', (t) => {
+  const [own, platform, ignored] = ['memory', 'postgres://ada:sesame@localhost', 'tcp://10.0.0.7:80'];
+  setEnvironment(t, {});
+  for (const { env, args = [], expected = [] } of [
+    { env: { PLANT_STORE_STORAGE: own, DATABASE_URL: platform }, expected: [/PLANT_STORE_STORAGE .*DATABASE_URL/] },
+    { env: { PLANT_STORE_STORAGE: own, DATABASE_URL: platform }, args: ['--storage', own] },
+    { env: { PLANT_STORE_STORAGE: own, DATABASE_URL: own } },
+    {
+      env: { PLANT_STORE_ADMIN_PORT: ignored, PLANT_STORE_HOST: '' },
+      expected: [/PLANT_STORE_ADMIN_PORT .*Kubernetes/],
+    },
+  ]) {
+    process.env = env;
+    const { warnings } = readCommandLine('serve', args);
+    assert.equal(warnings.length, expected.length);
+    for (const [n, pattern] of expected.entries()) assert.match(warnings[n] ?? '', pattern);
+    assert.ok(!warnings.join('').includes('sesame'));
+  }
+});
+
 it('readCommandLine › reads the flag, PLANT_STORE_…, the variable of a platform or the default, in this order', (t) => {
   setEnvironment(t, { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: 'postgres://localhost' });
   const storage = (...args: string[]): unknown => readCommandLine('export', args).settings.storage;
