@@ -5,4 +5,5 @@
  */
 
 export type { FaultyWrite, LocationContext, StorageAdapterTestOptions, StorageLocation } from './testing/options.ts';
+export { commitUntilKilled } from './testing/processes.ts';
 export { testStorageAdapter } from './testing/test-storage-adapter.ts';

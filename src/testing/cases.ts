@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { isPlantStoreError } from '../core/model/errors.ts';
 import { maxInt64, minInt64 } from '../core/model/int64.ts';
 import type { OwnedPlant } from '../core/storage-adapter.ts';
-import { expectEqual } from './expect.ts';
+import { CallError, expectEqual } from './expect.ts';
+import { Skip } from './place.ts';
 import type { Place, Tests } from './place.ts';
-import { create, createEach, firstPage, integersBelow, plantOf, removeEach, shuffled } from './plants.ts';
+import { create, createEach, firstPage, integersBelow, plantOf, remove, removeEach, shuffled } from './plants.ts';
 import { ReferenceStore } from './reference-store.ts';
-import { expectStored, scanAll } from './stored.ts';
+import { expectList, expectStored, scanAll } from './stored.ts';
 
 /** U+0001 to U+009F (ASCII and the C1 controls), the line and paragraph separators, and a few special characters. */
 const characters = [...integersBelow(160).slice(1), 0x2028, 0x2029, 0xfeff, 0xfffd, 0xffff, 0x1f33f].map((code) =>
@@ -16,11 +17,24 @@ const words = ['__proto__', 'constructor', "'; DROP TABLE plants; --", 'null', '
 const texts = ['', 'aa', 'a7', 'a ', 'é', 'e\u0301', 'ß', 'ss', ...words, ...characters];
 /** Users that an adapter confuses if it compares prefixes, or uses them as property names or as parts of keys. */
 const users = [...texts.slice(1), ...characters.map((each) => `a${each}7`)];
+/** In each row, users that databases may take for the same, because of a collation, a type or a short column. */
+const lookAlikes = [
+  ['ada', 'Ada', 'ADA', 'ada ', ' ada', 'ada\u200d', 'ad', 'ad_', 'ad%', '\u00e4da', '\uff41da'],
+  ['e\u0301', '\u00e9', 'e', '\u00c9'],
+  ['ss', '\u00df', '\u1e9e'],
+  ['i', 'I', '\u0131', '\u0130'],
+  ['1', '01', '1.0', '1e0', '+1', ' 1'],
+  ['\u{1f33f}', '\ufffd', '?', '\u{1f340}'],
+];
 const longUsers = ['x'.repeat(254), 'x'.repeat(255), `${'é'.repeat(127)}x`, `${'é'.repeat(127)}y`];
 const ids = [minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n, 9n, 10n, 2n ** 53n, 2n ** 53n + 1n];
 
 const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
   'a batch may contain a thousand writes': () => integersBelow(1000).map((n) => plantOf(`user ${n % 7}`, n)),
+  // The texts have 1,048,000 characters: 3 MB in UTF-8.
+  'a batch may contain 1 MiB of names and tags': () =>
+    integersBelow(1000).map((n) => plantOf('ada', n, '\u20ac'.repeat(1000), '\u20ac'.repeat(48))),
+  '2500 plants of one user are listed with any limit': () => integersBelow(2500).map((n) => plantOf('ada', n)),
   'ids are exact int64 and sorted as numbers': () =>
     ['ada', 'bob'].flatMap((user) => [...ids, maxInt64 - 1n, maxInt64].map((id) => plantOf(user, id))),
   'users of up to 255 bytes of UTF-8 are distinguished by every byte': () => [
@@ -43,12 +57,24 @@ const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
 
 async function expectBatchStored(place: Place, plants: readonly OwnedPlant[]): Promise<void> {
   const storage = await place.open();
-  const outcomes = await storage.commit(shuffled(createEach(plants)));
-  expectEqual(new Set(outcomes), new Set([true]), 'commit must return true for each create of a new id.');
-  await expectStored(storage, plants, undefined, 7);
-  await expectStored(place.canReopen ? await place.open('reopen') : storage, plants);
-  await storage.commit(removeEach(plants.slice(1)));
-  await expectStored(storage, plants.slice(0, 1));
+  for (let at = 0; at < plants.length; at += 1000) {
+    const outcomes = await storage.commit(createEach(shuffled(plants).slice(at, at + 1000)));
+    expectEqual(new Set(outcomes), new Set([true]), 'commit must return true for each create of a new id.');
+  }
+  for (const limit of plants.length > 1000 ? [500, 999] : [7]) await expectStored(storage, plants, undefined, limit);
+  const again = place.canReopen ? await place.open('reopen') : storage;
+  await expectStored(again, plants);
+  for (let at = 1; at < plants.length; at += 1000) await again.commit(removeEach(plants.slice(at, at + 1000)));
+  await expectStored(again, plants.slice(0, 1));
+}
+
+/** Checks that a call rejects with a PlantStoreError with this code. */
+async function expectCode(code: string, rule: string, call: () => Promise<unknown>): Promise<void> {
+  const [result] = await Promise.allSettled([call()]);
+  if (result.status === 'fulfilled') assert.fail(`${rule}, but it did not reject.`);
+  const reason = CallError.reasonOf(result.reason);
+  if (isPlantStoreError(reason) && reason.code === code) return;
+  throw new CallError(`${rule}. ${(result.reason as Error).message}`, result.reason);
 }
 
 /** Cases that random batches rarely reach. */
@@ -56,6 +82,13 @@ export const caseTests: Tests = {
   ...Object.fromEntries(
     Object.entries(batches).map(([title, plants]) => [title, (place) => expectBatchStored(place, plants())]),
   ),
+
+  'names may have 2 and 20 MB': async (place) => {
+    const storage = await place.open();
+    const plants = [5, 2_000_000, 20_000_000, 6].map((length) => plantOf('ada', length, 'x'.repeat(length)));
+    for (const plant of plants) await storage.commit(createEach([plant]));
+    await expectStored(place.canReopen ? await place.open('reopen') : storage, plants);
+  },
 
   'scan returns each plant of 1501 users once, while others are created and deleted': async (place) => {
     const storage = await place.open();
@@ -72,16 +105,73 @@ export const caseTests: Tests = {
     }
     const rule = 'scan must return every plant once that exists all the time.';
     expectEqual(new ReferenceStore(found).scan(), new ReferenceStore(kept).scan(), rule);
-    // A scan that ends early must not block a commit.
-    for await (const page of storage.scan()) if (page.length > 0) break;
-    await storage.commit([create(-1, 'eve')]);
+  },
+
+  'scans may end early, also twenty of them': async (place) => {
+    const storage = await place.open();
+    const plants = integersBelow(1500).map((n) => plantOf(`user ${n % 3}`, n));
+    for (const at of [0, 1000]) await storage.commit(createEach(plants.slice(at, at + 1000)));
+    for (let count = 0; count < 20; count++) for await (const page of storage.scan()) if (page.length > 0) break;
+    await storage.commit([create(1, 'ada')]);
+    await expectStored(storage, [...plants, plantOf('ada', 1, '')]);
+  },
+
+  'a user has no plants of users that look alike': async (place) => {
+    const storage = await place.open();
+    const rule = 'A user is a different one if any byte differs.';
+    for (const [user = '', ...others] of lookAlikes) {
+      const stored = new ReferenceStore([plantOf(user, 1)]);
+      await storage.commit([create(1, user, 'a plant')]);
+      for (const other of others) await expectList(storage, other, firstPage, stored, `${rule} Only one exists.`);
+      const removing = others.map((other) => remove(1, other));
+      expectEqual(
+        await storage.commit(removing),
+        others.map(() => false),
+        `${rule} No plant was deleted.`,
+      );
+      const creating = others.map((other) => create(1, other));
+      expectEqual(
+        await storage.commit(creating),
+        others.map(() => true),
+        `${rule} No id was taken.`,
+      );
+      expectEqual(await storage.commit([remove(1, user)]), [true], rule);
+      for (const write of creating) stored.apply(write);
+      stored.delete(user, 1n);
+      for (const each of [user, ...others]) await expectList(storage, each, firstPage, stored, rule);
+    }
+  },
+
+  'dataVersion never recurs in 300 commits of another adapter': async (place) => {
+    const [storage, other] = await place.openAll();
+    if (other?.version() === undefined) throw new Skip('The adapter has no dataVersion, or shared is not true.');
+    other.checkVersion(false);
+    for (const id of integersBelow(300)) {
+      await storage.commit([id % 2 === 0 ? create(id) : remove(id - 1)]);
+      other.checkVersion(true);
+    }
+  },
+
+  'a damaged plant is reported as storage_unsupported': async (place) => {
+    const storage = await place.open();
+    await storage.commit(integersBelow(3).map((n) => create(n, 'ada', `plant ${n}`)));
+    await place.use('damagePlant', 'ada', 1n);
+    const opening = place.canReopen ? place.open('reopen') : Promise.resolve(storage);
+    const rule = 'must reject with a PlantStoreError with code storage_unsupported';
+    await expectCode('storage_unsupported', `After damage, list ${rule}`, async () =>
+      expectStored(
+        await opening,
+        integersBelow(3).map((n) => plantOf('ada', n, `plant ${n}`)),
+      ),
+    );
+    await expectCode('storage_unsupported', `After damage, scan ${rule}`, async () => scanAll(await opening));
   },
 
   'a plant does not change if the caller changes what it passed to commit': async (place) => {
     const storage = await place.open();
     const given = plantOf('ada', 1, 'Fern');
     // This argument is not frozen.
-    await place.deadline.call('commit()', () => storage.adapter.commit(createEach([given])));
+    await place.call('commit()', () => storage.adapter.commit(createEach([given])));
     given.plant.name = 'changed';
     await expectStored(storage, [plantOf('ada', 1, 'Fern')]);
   },
@@ -89,13 +179,10 @@ export const caseTests: Tests = {
   'calls after close reject with the code closed, and a second close does nothing': async (place) => {
     const storage = await place.open();
     await storage.close();
-    const calls = [storage.commit([create(2)]), storage.list('ada', firstPage), scanAll(storage)];
-    const results = (await Promise.allSettled<unknown>(calls)) as { reason?: Error }[];
-    for (const [n, { reason }] of results.entries()) {
-      const isClosed = isPlantStoreError(reason?.cause) && reason.cause.code === 'closed';
-      const rule = 'must return a promise that rejects with a PlantStoreError with code closed';
-      assert.ok(isClosed, `After close, ${['commit', 'list', 'scan'][n] ?? ''} ${rule}, but: ${String(reason)}`);
-    }
+    const rule = 'must return a promise that rejects with a PlantStoreError with code closed';
+    await expectCode('closed', `After close, commit ${rule}`, () => storage.commit([create(2)]));
+    await expectCode('closed', `After close, list ${rule}`, () => storage.list('ada', firstPage));
+    await expectCode('closed', `After close, the first page of scan ${rule}`, () => scanAll(storage));
     await storage.close();
   },
 

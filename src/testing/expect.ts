@@ -3,6 +3,26 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import { idOf } from '../core/storage-adapter.ts';
 import type { ListRange, Write } from '../core/storage-adapter.ts';
 
+/** The failure of a call. Has the stack of its reason, so that node:test shows the reason once. */
+export class CallError extends Error {
+  readonly #reason: unknown;
+  readonly #isRejection: boolean;
+
+  constructor(message: string, reason: unknown, isRejection = false) {
+    super(message);
+    this.#reason = reason;
+    this.#isRejection = isRejection;
+    const { stack, cause } = (reason ?? {}) as Partial<Error>;
+    this.stack = [`Error: ${message}`, ...(String(stack).match(/^ +at .*$/gm) ?? [])].join('\n');
+    if (cause !== undefined) this.cause = cause;
+  }
+
+  /** Returns what the promise of a method rejected with, or `undefined` if `error` is any other error. */
+  static reasonOf(error: unknown): unknown {
+    return error instanceof CallError && error.#isRejection ? error.#reason : undefined;
+  }
+}
+
 /** Asserts that the values are deep-equal. If they are large, the message is shorter than that of node:assert. */
 export function expectEqual(actual: unknown, expected: unknown, rule: string): void {
   if (isDeepStrictEqual(actual, expected)) return;

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import * as check from '../boundary/options.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 
@@ -6,9 +7,10 @@ export interface StorageLocation {
   /** Opens an adapter at this location. The suite closes the adapter. */
   open(): StorageAdapter | Promise<StorageAdapter>;
   /**
-   * Opens the storage again from its persistent data, as a new process does after a crash. The new adapter must not
-   * share anything in memory, such as a database handle or a cache, with the adapters that are open. The suite does not
-   * use those adapters again, except to close them. Without this method, tests of durability are skipped.
+   * Opens the storage again from its persistent data, as a new process does after a crash. The adapters that are open
+   * still hold their locks. The new adapter must not share anything in memory with them, such as a database handle or a
+   * cache. The suite does not use them again, except to close them. Without this method, and if `shared` is `true`,
+   * tests of durability are skipped.
    */
   reopen?(): StorageAdapter | Promise<StorageAdapter>;
 }
@@ -28,24 +30,34 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
   createLocation: (t: LocationContext) => Location | Promise<Location>;
   /**
    * `true` if all adapters with the same location share their plants, whether they are open at the same time or one
-   * after the other; `false` if each adapter is empty when it is opened.
+   * after the other; `'exclusive'` if they share them, but only one can be open at a time; `false` if each adapter is
+   * empty when it is opened.
    */
-  shared: boolean;
+  shared: boolean | 'exclusive';
   /**
    * Makes the storage fail whenever it applies this write. All other writes must still succeed. The storage itself must
    * fail, for example through a database trigger. If a write can fail halfway, for example after half a line of a file,
    * make it fail halfway. Without this function, the suite does not test a failing storage.
    */
   makeWriteFail?(location: Location, write: FaultyWrite): unknown;
-  /** The time limit of each call, in milliseconds, 1 to 2147483647; default 10000. */
+  /** Damages the stored record of a plant, which `list` and `scan` must then report as `storage_unsupported`. */
+  damagePlant?(location: Location, user: string, id: bigint): unknown;
+  /**
+   * Starts a process that calls `commitUntilKilled`, for example with `fork` of node:child_process. The suite kills it.
+   * Without this function, the suite does not test other processes.
+   */
+  startProcess?(location: Location): ChildProcess;
+  /** The time limit of each test, in milliseconds, 1 to 2147483647; default 60000. */
   timeoutMs?: number | undefined;
 }
 
+const functions = ['makeWriteFail', 'damagePlant', 'startProcess'];
+
 /** @throws {TypeError} if an option is invalid; the message names the option. */
 export function checkOptions(options: StorageAdapterTestOptions): void {
-  check.checkOptionNames('testStorageAdapter', options, ['createLocation', 'shared', 'makeWriteFail', 'timeoutMs']);
+  check.checkOptionNames('testStorageAdapter', options, ['createLocation', 'shared', ...functions, 'timeoutMs']);
   check.checkFunctionOption('createLocation', options.createLocation);
-  check.checkBooleanOption('shared', options.shared);
-  if ('makeWriteFail' in options) check.checkFunctionOption('makeWriteFail', options['makeWriteFail' as never]);
+  if (options.shared !== 'exclusive') check.checkBooleanOption('shared', options.shared);
+  for (const name of functions) if (name in options) check.checkFunctionOption(name, options[name as never]);
   check.checkIntegerOption('timeoutMs', options.timeoutMs ?? 1, 1, 2_147_483_647);
 }

@@ -1,50 +1,99 @@
-import type { TestContext } from 'node:test';
-import { idOf } from '../core/storage-adapter.ts';
-import type { Write } from '../core/storage-adapter.ts';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { CheckedAdapter } from './checked-adapter.ts';
-import type { Deadline } from './deadline.ts';
-import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
+import { CallError } from './expect.ts';
+import type { LocationContext, StorageAdapterTestOptions, StorageLocation } from './options.ts';
 
+type OptionalFunction = 'makeWriteFail' | 'damagePlant' | 'startProcess';
 /** Tests by their titles. Each test receives its own place. */
-export type Tests = Readonly<Record<string, (place: Place, t: Pick<TestContext, 'skip'>) => Promise<void>>>;
+export type Tests = Readonly<Record<string, (place: Place) => Promise<void>>>;
 
-/** A location, and the adapters that a test opens there. */
+/** Thrown to skip a test. The message is the reason. */
+export class Skip extends Error {}
+
+/** The location of one test, and the adapters that the test opens there. */
 export class Place {
-  readonly shared: boolean;
-  readonly canReopen: boolean;
-  readonly canFail: boolean;
-  readonly deadline: Deadline;
+  readonly shared: StorageAdapterTestOptions['shared'];
   readonly #options: StorageAdapterTestOptions;
-  readonly #location: StorageLocation;
+  readonly #timeoutMs: number;
+  #location = {} as StorageLocation;
   readonly #adapters: CheckedAdapter[] = [];
+  /** The calls that have not settled. */
+  readonly #calls = new Set<readonly [text: string]>();
+  #isOver = false;
 
-  constructor(options: StorageAdapterTestOptions, deadline: Deadline, location: StorageLocation) {
+  constructor(options: StorageAdapterTestOptions) {
     this.shared = options.shared;
-    this.canReopen = options.shared && location.reopen !== undefined;
-    this.canFail = options.makeWriteFail !== undefined;
-    this.deadline = deadline;
     this.#options = options;
-    this.#location = location;
+    this.#timeoutMs = options.timeoutMs ?? 60_000;
+  }
+
+  async create(t: LocationContext): Promise<void> {
+    this.#location = await this.call('createLocation()', async () => this.#options.createLocation(t));
+  }
+
+  /** Whether an adapter can find the plants of an earlier one that did not close in an orderly way. */
+  get canReopen(): boolean {
+    return this.shared === 'exclusive' || (this.shared && this.#location.reopen !== undefined);
   }
 
   async open(method: 'open' | 'reopen' = 'open'): Promise<CheckedAdapter> {
-    const opening = this.deadline.call(`${method}()`, () => this.#location[method]?.() ?? this.#location.open());
-    const adapter = new CheckedAdapter(await opening, this.deadline);
+    if (this.shared === 'exclusive') await this.#closeAdapters();
+    const opening = this.call(`${method}()`, async () => this.#location[method]?.() ?? this.#location.open());
+    const adapter = new CheckedAdapter(await opening, this);
     this.#adapters.push(adapter);
     return adapter;
   }
 
-  /** Opens one adapter or, if adapters share their plants, two. */
+  /** Opens one adapter or, if several can share their plants, two. */
   async openAll(): Promise<[CheckedAdapter, ...CheckedAdapter[]]> {
-    return this.shared ? [await this.open(), await this.open()] : [await this.open()];
+    return this.shared === true ? [await this.open(), await this.open()] : [await this.open()];
   }
 
-  async makeWriteFail(write: Write): Promise<void> {
-    const faulty = { kind: write.kind, user: write.user, id: idOf(write) };
-    await this.deadline.call('makeWriteFail()', () => this.#options.makeWriteFail?.(this.#location, faulty));
+  has(option: OptionalFunction): boolean {
+    return this.#options[option] !== undefined;
+  }
+
+  /** Calls a function of the options with the location. If it is missing, skips the test. */
+  use<T>(option: OptionalFunction, ...values: readonly unknown[]): Promise<T> {
+    const call = this.#options[option as never] as ((...all: unknown[]) => T) | undefined;
+    if (call === undefined) throw new Skip(`The option ${option} is missing.`);
+    return this.call(`${option}()`, async () => call(this.#location, ...values));
+  }
+
+  /** Performs a call, which must return a promise. If it rejects, throws a `Rejection`. */
+  async call<T>(text: string, start: () => Promise<T>): Promise<T> {
+    if (this.#isOver) throw new Error('The test is over.');
+    const call = [text] as const;
+    this.#calls.add(call);
+    let rule = 'threw an error instead of returning a promise';
+    try {
+      const promise = start();
+      rule = 'rejected';
+      return await promise;
+    } catch (error) {
+      throw new CallError(`${text} ${rule}: ${String(error)}`, error, rule === 'rejected');
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  /** Rejects if the promise does not settle within `timeoutMs`. The message names the calls that have not settled. */
+  async inTime(promise: Promise<unknown>): Promise<void> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      const texts = [...this.#calls].map(([text]) => text).join(', ') || 'The test';
+      reject(new Error(`${texts} did not settle within ${this.#timeoutMs} ms.`));
+    }, this.#timeoutMs);
+    await Promise.race([promise, late]).finally(() => {
+      clearTimeout(timer);
+    });
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#adapters.map((adapter) => adapter.close()));
+    await this.inTime(this.#closeAdapters()).finally(() => (this.#isOver = true));
+  }
+
+  #closeAdapters(): Promise<unknown> {
+    return Promise.all(this.#adapters.splice(0).map((adapter) => adapter.close()));
   }
 }

@@ -1,4 +1,6 @@
+import { idOf } from '../core/storage-adapter.ts';
 import type { ListRange, OwnedPlant, Write } from '../core/storage-adapter.ts';
+import type { FaultyWrite } from './options.ts';
 
 export function plantOf(user: string, id: bigint | number, name = 'a plant', tag?: string): OwnedPlant {
   return { user, plant: { id: BigInt(id), name, ...(tag !== undefined && { tag }) } };
@@ -10,6 +12,10 @@ export function create(id: bigint | number, user = 'ada', name = ''): Write {
 
 export function remove(id: bigint | number, user = 'ada'): Write {
   return { kind: 'delete', user, id: BigInt(id) };
+}
+
+export function faultOf(write: Write): FaultyWrite {
+  return { kind: write.kind, user: write.user, id: idOf(write) };
 }
 
 export function createEach(plants: readonly OwnedPlant[]): Write[] {

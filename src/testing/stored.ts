@@ -1,6 +1,6 @@
 import type { ListRange, OwnedPlant, PlantPage, Write } from '../core/storage-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';
-import { commitText, expectEqual, listText } from './expect.ts';
+import { commitText, expectEqual, listText, CallError } from './expect.ts';
 import { ReferenceStore } from './reference-store.ts';
 
 const visible = 'When a commit has resolved, every later call must return its plants, unchanged and in order of id.';
@@ -56,5 +56,5 @@ export async function expectRejection(storage: CheckedAdapter, batch: readonly W
   const [result] = await Promise.allSettled([storage.commit(batch)]);
   const hint = 'The storage must fail at this write. If it did not, check makeWriteFail.';
   if (result.status === 'fulfilled') throw new Error(`${commitText(batch)} must reject. ${hint}`);
-  if ((result.reason as Error).cause === undefined) throw result.reason;
+  if (CallError.reasonOf(result.reason) === undefined) throw result.reason;
 }

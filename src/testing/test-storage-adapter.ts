@@ -1,7 +1,35 @@
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers';
+import { atomicityTests } from './atomicity.ts';
+import { caseTests } from './cases.ts';
 import { checkOptions } from './options.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
-import { createSuite } from './suite.ts';
+import { Place, Skip } from './place.ts';
+import { processTests } from './processes.ts';
+import { randomTests } from './random-calls.ts';
+import { sharingTests } from './sharing.ts';
+
+const tests = { ...caseTests, ...atomicityTests, ...sharingTests, ...processTests, ...randomTests };
+
+type Test = (t: Pick<TestContext, 'after' | 'skip'>) => Promise<void>;
+
+/** Returns the titles and the tests of an adapter. */
+export function createSuite(options: StorageAdapterTestOptions): [title: string, test: Test][] {
+  return Object.entries(tests).map(([title, body]) => {
+    const test: Test = async (t) => {
+      const place = new Place(options);
+      t.after(() => place.close());
+      try {
+        await place.inTime(place.create(t).then(() => body(place)));
+      } catch (error) {
+        if (!(error instanceof Skip)) throw error;
+        t.skip(error.message);
+      }
+    };
+    return [title, test];
+  });
+}
 
 /**
  * Registers tests of node:test that check a storage adapter against the contract of `StorageAdapter`. Call this
@@ -16,7 +44,30 @@ export function testStorageAdapter<Location extends StorageLocation>(
   options: StorageAdapterTestOptions<Location>,
 ): void {
   checkOptions(options);
+  const failures: string[] = [];
   describe(`${name} as a StorageAdapter`, () => {
-    for (const [title, test] of createSuite(options)) it(title, test);
+    for (const [title, test] of createSuite(options)) {
+      it(title, (t) =>
+        test(t).catch((error: unknown) => {
+          failures.push(`${title}: ${String(error)}`);
+          throw error;
+        }),
+      );
+    }
+  });
+  reportWhatStaysOpen(name, failures);
+}
+
+/** If the process does not end after the tests, node:test does not print the failures, so this function does. */
+function reportWhatStaysOpen(name: string, failures: readonly string[]): void {
+  const before = process.getActiveResourcesInfo();
+  after(() => {
+    setTimeout(() => {
+      const open = process.getActiveResourcesInfo();
+      for (const each of before) if (open.includes(each)) open.splice(open.indexOf(each), 1);
+      if (open.length === 0) return;
+      const hint = `${name}: the tests are over, but the process does not end, because it has open: ${open.join(', ')}.`;
+      console.error([hint, ...failures].join('\n'));
+    }, 1000).unref();
   });
 }

@@ -11,6 +11,8 @@ export class Disk {
   plants = new ReferenceStore();
   commits = 0;
   failing: FaultyWrite | undefined;
+  /** The id of the plant that cannot be read. */
+  damaged: bigint | undefined;
   /** The adapters that are open. */
   readonly open = new Set<StorageAdapter>();
 
@@ -37,6 +39,9 @@ export function openDisk(disk: Disk): DiskStorage {
   const refuseIfClosed = (): void => {
     if (isClosed()) throw new PlantStoreError('closed');
   };
+  const refuseIfDamaged = (): void => {
+    if (disk.damaged !== undefined) throw new PlantStoreError('storage_unsupported');
+  };
   const storage: DiskStorage = {
     isClosed,
     refuseIfClosed,
@@ -48,11 +53,13 @@ export function openDisk(disk: Disk): DiskStorage {
     },
     list: async (user, { after, limit }) => {
       refuseIfClosed();
+      refuseIfDamaged();
       return structuredClone(cutPage(disk.plants.list(user, { after }), limit));
     },
     scan: () =>
       scanPages((user, after) => {
         refuseIfClosed();
+        refuseIfDamaged();
         const rest = disk.plants
           .scan()
           .filter((each) => each.user > user || (each.user === user && each.plant.id > after));

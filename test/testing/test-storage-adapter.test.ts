@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { inspect } from 'node:util';
 import type { StorageAdapter } from '../../src/index.ts';
-import { testStorageAdapter } from '../../src/testing.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from '../../src/testing.ts';
-import { createSuite } from '../../src/testing/suite.ts';
-import type { Change } from './changes.ts';
+import { createSuite, testStorageAdapter } from '../../src/testing/test-storage-adapter.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 import { Disk, openDisk } from './disk-storage.ts';
-import { faultsOfCommits } from './faults-of-commits.ts';
-import { faultsOfClosing, faultsOfVersions, faultsThatHang } from './faults-of-lifecycles.ts';
-import { faultsOfLists, faultsOfScans } from './faults-of-reads.ts';
+import { faults } from './faults.ts';
+import type { Change } from './faults.ts';
 
 type Options = StorageAdapterTestOptions<StorageLocation & { disk: Disk }>;
 
@@ -25,45 +23,52 @@ function optionsOf(change: Change): Options {
     },
     shared: true,
     makeWriteFail: ({ disk }, write) => (disk.failing = write),
+    damagePlant: ({ disk }, _, id) => (disk.damaged = id),
   };
 }
 
 const correct = optionsOf(() => ({}));
 const separate = { createLocation: () => ({ disk: new Disk(), open: () => openDisk(new Disk()) }) };
 
-// A correct adapter must pass all tests.
+// Correct adapters must pass all tests.
 testStorageAdapter('DiskStorage', correct);
+testStorageAdapter('DiskStorage that one process opens at a time', {
+  ...correct,
+  createLocation: () => {
+    const disk = new Disk();
+    const open = (): StorageAdapter => {
+      assert.equal(disk.open.size, 0, 'The disk is locked.');
+      return openDisk(disk);
+    };
+    return { disk, open };
+  },
+  shared: 'exclusive',
+});
 
 /** Runs the tests whose titles contain a string. Returns their errors, and the reasons of skipped tests. */
 async function runSuite(options: Options, title = ''): Promise<unknown[]> {
   const results: unknown[] = [];
+  const add = (result: unknown): void => void results.push(result);
   for (const [each, test] of createSuite(options)) {
     if (!each.includes(title)) continue;
-    await test({ skip: (reason) => results.push(reason) }).catch((error: unknown) => results.push(error));
+    const cleanUps: Parameters<HasAfter['after']>[0][] = [];
+    await test({ skip: add, after: (cleanUp) => void cleanUps.push(cleanUp as () => void) }).catch(add);
+    for (const cleanUp of cleanUps) await Promise.resolve(cleanUp()).catch(add);
   }
   return results;
 }
 
-for (const faults of [
-  faultsOfCommits,
-  faultsOfLists,
-  faultsOfScans,
-  faultsOfVersions,
-  faultsOfClosing,
-  faultsThatHang,
-]) {
-  for (const [title, changes] of Object.entries(faults)) {
-    for (const [fault, change] of Object.entries(changes)) {
-      it(`testStorageAdapter fails on an adapter that ${fault}`, async (t) => {
-        const timeoutMs = faults === faultsThatHang ? 200 : undefined;
-        const [error] = await runSuite({ ...optionsOf(change), timeoutMs }, title);
-        assert.ok(error instanceof Error && error.message.length < 2000, String(error));
-        // Any other TypeError is a mistake in the fault or in the suite.
-        const frozen = 'Cannot assign to read only property|Cannot add property';
-        assert.doesNotMatch(inspect(error), new RegExp(`(Reference|Syntax|Type)Error: (?!${frozen})`));
-        t.diagnostic(error.message);
-      });
-    }
+for (const [title, changes] of Object.entries(faults)) {
+  for (const [fault, change] of Object.entries(changes)) {
+    it(`testStorageAdapter fails on an adapter that ${fault}`, async (t) => {
+      const timeoutMs = /^never|forever$/.test(fault) ? 200 : undefined;
+      const [error] = await runSuite({ ...optionsOf(change), timeoutMs }, title);
+      assert.ok(error instanceof Error && error.message.length < 2000, String(error));
+      // Any other TypeError is a mistake in the fault or in the suite.
+      const frozen = 'Cannot assign to read only property|Cannot add property';
+      assert.doesNotMatch(inspect(error), new RegExp(`(Reference|Syntax|Type)Error: (?!${frozen})`));
+      t.diagnostic(error.message);
+    });
   }
 }
 
@@ -82,43 +87,37 @@ it('testStorageAdapter shows the random calls that led to a failure', async () =
     optionsOf(() => ({ dataVersion: () => 0 })),
     'random batches',
   );
-  assert.match(String(error), /dataVersion\(\) returned 0 again\.\nThe last calls:\n {2}adapter 1: commit\(.*/);
+  assert.match(String(error), /dataVersion\(\) returned 0 again\.\nThe last calls:\n {2}adapter \d: commit\(.*/);
 });
 
-it('testStorageAdapter names a call that does not settle, and skips the rest after three such calls', async () => {
+it('testStorageAdapter names the calls that do not settle', async () => {
   const never = new Promise(() => undefined);
-  const results = await runSuite({ ...optionsOf(() => ({ list: () => never })), timeoutMs: 200 });
-  for (const error of results.splice(0, 3)) assert.match(String(error), /list\('.*', \{ .* \}\) did not settle/);
-  assert.deepEqual(new Set(results), new Set(['3 calls did not settle in time.']));
+  const results = await runSuite({ ...optionsOf(() => ({ list: () => never })), timeoutMs: 200 }, 'ids are exact');
+  assert.match(String(results[0]), /^Error: list\('.*', \{ .* \}\) did not settle within 200 ms\.$/);
 });
 
-it('testStorageAdapter runs all functions passed to t.after(), and reports the failure of the test first', async () => {
-  const calls: string[] = [];
-  const createLocation: Options['createLocation'] = (t) => {
-    const disk = new Disk();
-    t.after(() => {
-      calls.push('first');
-      throw new Error('no folder');
-    });
-    t.after(() => void calls.push('second'));
-    return { disk, open: () => openDisk(disk) };
-  };
-  const [cleaned] = await runSuite({ createLocation, shared: false }, 'a batch may contain');
-  assert.match(String(cleaned), /no folder/);
-  assert.deepEqual(calls, ['first', 'second']);
-  const fail = (): never => {
-    throw new Error('not open');
-  };
-  const open = (): StorageAdapter => ({ ...openDisk(new Disk()), commit: fail });
-  const failing: Options['createLocation'] = async (t) => ({ ...(await createLocation(t)), open });
-  const [tested] = await runSuite({ createLocation: failing, shared: false }, 'a batch may contain');
-  assert.match(String(tested), /not open/);
+it('testStorageAdapter shows what a method rejected with once, with its stack', async () => {
+  const list = async (): Promise<never> => Promise.reject(new Error('no table'));
+  for (const title of ['ids are exact', 'random batches']) {
+    const [error] = await runSuite(
+      optionsOf(() => ({ list })),
+      title,
+    );
+    assert.match(
+      inspect(error),
+      /Error: list\(.*\) rejected: Error: no table\n(.*\n)*? +at .*list .*test-storage-adapter/,
+    );
+    assert.equal(inspect(error).split('no table').length, 2);
+  }
 });
 
 it('testStorageAdapter skips the tests that need a missing option, with the reason', async () => {
   const reasons = [
+    'The adapter has no dataVersion, or shared is not true.',
+    'The option damagePlant is missing.',
     'The option makeWriteFail is missing.',
     'The option shared is false, or the location has no reopen.',
+    'The option startProcess is missing.',
   ];
   assert.deepEqual(await runSuite({ ...separate, shared: false }), reasons);
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
 import { it } from 'node:test';
 import { openDatabase } from '../../../src/storage/sqlite/database.ts';
 import { Reader } from '../../../src/storage/sqlite/reader.ts';
@@ -29,6 +30,7 @@ for (const commitThread of [false, true]) {
       const failure = "SELECT RAISE(ABORT, 'a deliberate fault')";
       execute(path, `CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${condition} BEGIN ${failure}; END`);
     },
+    startProcess: ({ path }) => fork(new URL('committing-process.ts', import.meta.url), [path, String(commitThread)]),
   });
 }
 

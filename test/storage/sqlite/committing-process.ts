@@ -1,0 +1,8 @@
+// Commits to the SQLite file at the given path, optionally with a commit thread, until it is killed.
+import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { commitUntilKilled } from '../../../src/testing/processes.ts';
+
+const [path = '', commitThread] = process.argv.slice(2);
+await commitUntilKilled(
+  () => new SqliteStorage(path, { busyTimeoutMs: 60_000, commitThread: commitThread === 'true' }),
+);
