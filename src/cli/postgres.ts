@@ -1,13 +1,13 @@
 import { callbackify } from 'node:util';
 import { isError } from '../boundary/error-text.ts';
+import { isPlantStoreError } from '../core/model/errors.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import { sqlState } from '../storage/postgres/pool.ts';
 import type { PostgresPool } from '../storage/postgres/pool.ts';
-import { isPlantStoreError } from '../core/model/errors.ts';
 import { withUsageError, UsageError } from './command-line.ts';
 import type { Setting } from './command-line.ts';
-import { describeError } from './output/text.ts';
+import { describeError, printable } from './output/text.ts';
 import { loadOptional } from './package.ts';
 
 /** The part of `pg` that this module uses. The types of `pg` might not be installed. */
@@ -39,31 +39,60 @@ export interface PostgresLocation {
   readonly place: string;
   /** The name of the flag or variable with the connection string. */
   readonly source: string;
-  /** Without the parameters `max`, `schema` and `table`. */
+  /** Without the {@link ownParameters}. */
   readonly connectionString: string;
   readonly max: number;
   readonly schema: string | undefined;
   readonly table: string | undefined;
 }
 
-/** `pg` interprets all parameters except `max`, `schema` and `table`. */
+/** `pg` interprets all other parameters. */
+const ownParameters = ['max', 'schema', 'table'];
+const integers = [
+  ...['max', 'port', 'query_timeout'],
+  ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
+];
+const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+const parameterNames = [
+  ...['application_name', 'host', 'options', 'password', 'schema', 'table', 'user', ...integers],
+  ...['sslcert', 'sslkey', 'sslmode', 'sslnegotiation', 'sslrootcert'],
+];
+
 export function parseConnectionString({ value: text, source }: Setting): PostgresLocation {
+  const match = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)([^@?#]*)\??([^@#]*)[^@]*$/.exec(text);
   // With another `@`, `pg` could use a part of the password as the host, and error messages would contain it.
-  if (!/^\w+:\/\/([^@/?#]*@)?[^@]*$/.test(text)) {
+  if (match === null) {
     const characters = "'@' as %40, '/' as %2F, '?' as %3F, '#' as %23 and '%' as %25";
     throw new UsageError(`${source} must contain only the '@' before the host: in a password, write ${characters}.`);
   }
-  const [, base = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text) ?? [];
+  const [, login = '', authority = '', path = '', query] = match;
   const parameters = new URLSearchParams(query);
-  const max = parameters.get('max') ?? '10';
-  if (!/^[1-9]\d*$/.test(max)) throw new UsageError(`max in ${source} must be an integer from 1.`);
-  const [schema, table] = ['schema', 'table'].map((name) => parameters.get(name) ?? undefined);
-  for (const name of ['max', 'schema', 'table']) parameters.delete(name);
-  const connectionString = parameters.size === 0 ? base : `${base}?${parameters.toString()}`;
-  // `pg` also accepts strings that are not valid URLs, such as `postgres://ada@/garden?host=/run/postgresql`.
-  const url = URL.parse(base);
-  const place = `PostgreSQL at ${parameters.get('host') ?? url?.host ?? '?'}${url?.pathname ?? ''}`;
-  return { kind: 'postgres', place, source, connectionString, max: Number(max), schema, table };
+  checkParameters(parameters, source);
+  const host = parameters.get('host') ?? authority;
+  if (host.includes(',')) throw new UsageError(`${source} must name one host: several hosts are not supported.`);
+  const [max, schema, table] = ownParameters.map((name) => parameters.get(name) ?? undefined);
+  for (const name of ownParameters) parameters.delete(name);
+  const connectionString = `${login}${authority}${path}${parameters.size === 0 ? '' : `?${parameters.toString()}`}`;
+  const place = `PostgreSQL at ${host}${path}`;
+  return { kind: 'postgres', place, source, connectionString, max: Number(max ?? 10), schema, table };
+}
+
+/** `pg` ignores unknown parameters, and guesses invalid numbers. */
+function checkParameters(parameters: URLSearchParams, source: string): void {
+  for (const [name, value] of parameters) {
+    let problem;
+    if (!parameterNames.includes(name)) problem = `is not supported. Use ${parameterNames.join(', ')}`;
+    else if (parameters.getAll(name).length > 1) problem = 'must not be repeated';
+    else if (integers.includes(name) && !/^[1-9]\d*$/.test(value)) problem = 'must be an integer from 1';
+    else if (name === 'sslmode' && !tlsModes.includes(value)) problem = `must be ${tlsModes.join(', ')}`;
+    else if (name === 'sslrootcert' && value === 'system') {
+      problem = 'must be a file. Without it, the CAs of Node.js are used';
+    }
+    if (problem !== undefined) throw new UsageError(`The parameter ${printable(name)} of ${source} ${problem}.`);
+  }
+  // `pg` treats these modes as `verify-full`, and prints a warning.
+  const mode = parameters.get('sslmode');
+  if (mode !== null && ['prefer', 'require', 'verify-ca'].includes(mode)) parameters.set('sslmode', 'verify-full');
 }
 
 /** Does not connect to the database before the first operation. */

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
 import { wrongSetting } from '../../src/cli/postgres.ts';
+import type { PostgresLocation } from '../../src/cli/postgres.ts';
 import { assertFails, callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../support/eventually.ts';
@@ -62,6 +63,31 @@ it('openStorage › leaves no backends behind that wait for a lock after query_t
   });
   await busy.query('COMMIT');
   assert.equal((await storage.list('ada', firstPage)).plants[0]?.id, 1n);
+});
+
+it('parseStorage › refuses connection parameters that pg would ignore or guess, and says what is supported', () => {
+  for (const [parameters, reason] of Object.entries({
+    'sslmod=require': /sslmod of --storage is not supported\. Use .*\bsslmode\b/,
+    'tabel=garden': /\btable\b/,
+    'target_session_attrs=read-write': /target_session_attrs .* not supported/,
+    'table=a&table=b': /repeated/,
+    'query_timeout=10s': /integer/,
+    'sslmode=allow': /verify-full/,
+    'sslrootcert=system': /must be a file/,
+    'host=a,b': /one host/,
+  })) {
+    assert.throws(() => locate(`postgres://ada:sesame@localhost/garden?${parameters}`), reason);
+  }
+  assert.throws(() => locate('postgres://ada:sesame@a:5432,b:5432/garden'), /one host/);
+});
+
+it('parseStorage › passes sslmode=require to pg as verify-full, so that pg prints no warning', () => {
+  const location = locate(
+    'postgres://ada:a,b@[::1]:5432/garden?sslmode=require&max=3&table=pots#x',
+  ) as PostgresLocation;
+  const { connectionString, max, table, place } = location;
+  assert.equal(connectionString, 'postgres://ada:a,b@[::1]:5432/garden?sslmode=verify-full');
+  assert.deepEqual([max, table, place], [3, 'pots', 'PostgreSQL at [::1]:5432/garden']);
 });
 
 it('wrongSetting › describes a wrong password, role, database, schema or privilege, but no lost connection', async () => {
