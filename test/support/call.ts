@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+
 /** The parts of a request that {@link callService} sends besides the method and the target. */
 export interface Call {
   /** Sent as `Authorization: Bearer …`; default `ada`. If `null`, the header is not sent. */
@@ -51,4 +53,20 @@ export function namesIn({ json }: Answered): string[] {
 /** Returns the `error` integer of an Error body, or `undefined` for other bodies. */
 export function errorOf(json: unknown): number | undefined {
   return (json as { error?: number } | undefined)?.error;
+}
+
+/** Reads the pages of ada's list from `target` on, as `Link` headers tell, and returns the names on each page. */
+export async function followLinks(
+  url: string,
+  target: string,
+  send: (request: Request) => Promise<Response> = fetch,
+): Promise<string[][]> {
+  const pages: string[][] = [];
+  for (let next: string | undefined = target; next !== undefined;) {
+    const response = await send(new Request(url + next, { headers: { authorization: 'Bearer ada' } }));
+    assert.equal(response.status, 200, next);
+    pages.push(((await response.json()) as { name: string }[]).map(({ name }) => name));
+    next = /^<([^>]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
+  }
+  return pages;
 }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { it } from 'node:test';
+import { followLinks } from '../../support/call.ts';
 import { listenUrl } from '../../support/listen.ts';
 import { createListener } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
-
-const headers = { authorization: 'Bearer ada' };
 
 /** Each function changes a request for a path under /garden as a framework does. */
 const mounts = {
@@ -36,13 +35,7 @@ for (const [what, { change, ...options }] of Object.entries(mounts)) {
       void listener(Object.assign(request, change((request.url ?? '').replace('/garden', ''))), response);
     });
     const url = await listenUrl(t, server);
-    let pages = 0;
-    for (let target: string | undefined = '/garden/plants?limit=1'; target !== undefined; pages++) {
-      const page: Response = await fetch(url + target, { headers });
-      assert.equal(((await page.json()) as unknown[]).length, 1, target);
-      target = /^<(.*)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1];
-    }
-    assert.equal(pages, 3);
+    assert.equal((await followLinks(url, '/garden/plants?limit=1')).length, 3);
     const document = (await (await fetch(`${url}/garden/openapi.json?a=b`)).json()) as { servers: unknown };
     assert.deepEqual(document.servers, [{ url: '/garden' }]);
   });
