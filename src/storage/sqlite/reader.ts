@@ -33,18 +33,14 @@ export class Reader {
   }
 
   list(user: string, { after, limit }: ListRange): PlantPage {
-    const read = (): Row[] => readRows(this.#selectPlants, [user, after ?? beforeAll], limit + 1);
+    const read = (): Plant[] => readSteps(this.#selectPlants, toPlant, [user, after ?? beforeAll], limit + 1);
     // Only steps that run in one transaction read the same snapshot.
-    const rows = limit < stepRows ? read() : inTransaction(this.#database, 'DEFERRED', read);
-    return cutPage(rows.map(toPlant), limit);
+    return cutPage(limit < stepRows ? read() : inTransaction(this.#database, 'DEFERRED', read), limit);
   }
 
   scan(): AsyncIterable<OwnedPlant[]> {
     return scanPages((user, after) =>
-      readRows(this.#selectOwned, [user, after], maxPageLength).map((row) => ({
-        user: row[3] ?? '',
-        plant: toPlant(row),
-      })),
+      readSteps(this.#selectOwned, toOwnedPlant, [user, after], maxPageLength),
     );
   }
 
@@ -55,25 +51,34 @@ export class Reader {
   }
 }
 
-/** Reads the rows after a key until there are `limit` rows, or more than a page can contain. */
-function readRows(statement: StatementSync, [user, after]: [string, bigint | number], limit: number): Row[] {
-  const rows: Row[] = [];
+/** Reads the plants after a key until there are `limit` plants, or more than a page can contain. */
+function readSteps<Item>(
+  statement: StatementSync,
+  toItem: (row: Row) => Item,
+  [user, after]: [string, bigint | number],
+  limit: number,
+): Item[] {
+  const items: Item[] = [];
   for (let characters = 0; ;) {
-    const most = Math.min(limit - rows.length, stepRows);
-    const step = statement.all(user, after, most) as unknown as Row[];
-    for (const row of step) {
-      rows.push(row);
+    const most = Math.min(limit - items.length, stepRows);
+    const rows = statement.all(user, after, most) as unknown as Row[];
+    for (const row of rows) {
+      items.push(toItem(row));
       characters += row[1].length + (row[2]?.length ?? 0);
     }
-    const last = step.at(-1);
-    const isEnough = rows.length === limit || characters >= maxPageBytes;
-    if (last === undefined || step.length < most || isEnough) return rows;
+    const last = rows.at(-1);
+    const isEnough = items.length === limit || characters >= maxPageBytes;
+    if (last === undefined || rows.length < most || isEnough) return items;
     [user, after] = [last[3] ?? user, last[0]];
   }
 }
 
 function toPlant([id, name, tag]: Row): Plant {
   return tag === null ? { id, name } : { id, name, tag };
+}
+
+function toOwnedPlant(row: Row): OwnedPlant {
+  return { user: row[3] ?? '', plant: toPlant(row) };
 }
 
 function prepareSelect(database: DatabaseSync, sql: string): StatementSync {
