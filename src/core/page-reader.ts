@@ -5,6 +5,7 @@ import type { PageCache } from './page-cache.ts';
 import { maxPageLength, readPage, toJsonPage } from './page.ts';
 import type { JsonPage, PageRequest } from './page.ts';
 import type { StorageAdapter } from './storage-adapter.ts';
+import { runInNeutralContext } from './trace.ts';
 
 /** A turn ends after about this many plants, because a synchronous adapter blocks the event loop. */
 const maxTurnPlants = maxPageLength;
@@ -62,7 +63,13 @@ export class PageReader {
   }
 
   #takeTurn(): void {
-    this.#resolveOrEnqueue();
+    runInNeutralContext(() => {
+      this.#resolveOrEnqueue();
+      this.#readWaiting();
+    });
+  }
+
+  #readWaiting(): void {
     let plants = 0;
     for (const [user, entries] of this.#waiting) {
       if (this.#reading.has(user)) continue;

@@ -13,6 +13,9 @@ export function isTraced<Message extends object>(channel: TracingChannel<unknown
 
 export type RequestContext = CommitMessage['contexts'][number];
 
+/** Runs work on behalf of several requests in none of their contexts, but in that in which this module was loaded. */
+export const runInNeutralContext: RequestContext = AsyncLocalStorage.snapshot();
+
 export function captureContext(): RequestContext | undefined {
   return commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
 }

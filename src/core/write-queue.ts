@@ -4,7 +4,7 @@ import { Arrivals } from './arrivals.ts';
 import { PlantStoreError } from './model/errors.ts';
 import { idOf } from './storage-adapter.ts';
 import type { Write } from './storage-adapter.ts';
-import { captureContext, traceCommit } from './trace.ts';
+import { captureContext, runInNeutralContext, traceCommit } from './trace.ts';
 import type { RequestContext } from './trace.ts';
 
 const maxBatchWrites = 1000;
@@ -58,7 +58,7 @@ export class WriteQueue {
       this.#pending++;
       this.#waiting.push({ write, bytes: sizeOf(write), resolve, reject, context: captureContext() });
       const isAlone = this.#arrivals.add();
-      this.#running ??= this.#run(isAlone);
+      this.#running ??= runInNeutralContext(() => this.#run(isAlone));
       if (this.#waiting.length >= this.#enough) this.#endWait?.();
     });
   }

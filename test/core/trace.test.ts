@@ -53,3 +53,26 @@ it('plant-store:commit provides the contexts of the writes, and runs in the cont
   await Promise.all(['Fern', 'Moss'].map(create));
   assert.deepEqual(seen, ['Fern+Moss']);
 });
+
+it('a PlantStore calls the storage in a context of no request, and settles each call in its own', async () => {
+  const context = new AsyncLocalStorage<number>();
+  const storage = new HookedStorage();
+  const seen: unknown[] = [];
+  storage.beforeCommit = storage.beforeList = () => seen.push(context.getStore());
+  const store = new PlantStore({ storage });
+  const request = async (id: number): Promise<void> => {
+    await store.createPlant('ada', { id, name: '' });
+    assert.equal(context.getStore(), id);
+    await store.listPageJson('ada', { after: id });
+    assert.equal(context.getStore(), id);
+  };
+  await Promise.all([1, 2, 3].map((id) => context.run(id, () => request(id))));
+  assert.ok(seen.length >= 4);
+  assert.deepEqual(new Set(seen), new Set([undefined]));
+  for (let id = 4; id < 7; id++) {
+    // Later requests are alone, and do not wait for the end of the iteration.
+    await new Promise((resolve) => setImmediate(resolve));
+    await context.run(id, () => request(id));
+  }
+  assert.deepEqual(new Set(seen), new Set([undefined]));
+});
