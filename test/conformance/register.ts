@@ -15,7 +15,7 @@ import type { Server, Tokens } from './client.ts';
 import type { Checks } from './expect.ts';
 
 /** The keys are the titles of the suites. */
-export const parts: Readonly<Record<string, Checks>> = {
+const parts: Readonly<Record<string, Checks>> = {
   'Create Plant': createChecks,
   'Get Plants': listChecks,
   'Delete Plant': deleteChecks,

@@ -6,8 +6,6 @@ import { maxInt64 } from '../../src/core/model/int64.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
-// The fuzz test in test/fuzz compares the outcomes of random operations with a reference implementation.
-
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
 
 it('PlantStore accepts a user of 1 to 255 UTF-8 bytes, and rejects any other user', async () => {
