@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isError } from '../boundary/error-text.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
-import { requireAccess } from '../files/access.ts';
+import { hasFile } from '../files/file.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
 import { Reader } from '../storage/sqlite/reader.ts';
@@ -122,9 +122,7 @@ export async function withTarget<T>(
 }
 
 export function requireFile(file: string): void {
-  // Checked first, because `existsSync` is `false` in a folder that this process may not search.
-  requireAccess([file], 'read');
-  if (!existsSync(file)) throw new Error(`There is no file ${file}. Check the path.`);
+  if (!hasFile(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
 /** Adds `problem`, which names the file, to the message of an SQLite error. Returns any other error unchanged. */

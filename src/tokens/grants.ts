@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { PlantStoreError } from '../core/model/errors.ts';
-import { requireAccess } from '../files/access.ts';
+import { requireAccess } from '../files/file.ts';
 import type { Caller } from '../boundary/caller.ts';
 import { InvalidTokenFileError, readTokenFile } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';

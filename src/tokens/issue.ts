@@ -3,9 +3,8 @@ import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requireAccess } from '../files/access.ts';
-import { requireFolderOf, syncFolder } from '../files/folder.ts';
-import { hasTokenFile, readTokenFile, tokenFileText } from './token-file.ts';
+import { hasFile, requireAccess, requireFolderOf, syncFolder } from '../files/file.ts';
+import { readTokenFile, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
@@ -56,7 +55,7 @@ function readToRevoke(path: string): TokenRecord[] {
 
 export function requireTokenFile(path: string): void {
   requireFolderOf(path, 'tokens file');
-  if (!hasTokenFile(path)) {
+  if (!hasFile(path)) {
     throw new Error(`There is no tokens file ${path}. Check the path, or create a token.`);
   }
 }
@@ -72,7 +71,7 @@ async function changeTokenFile(
 ): Promise<void> {
   requireFolderOf(path, 'tokens file');
   // The new file is named after the real path, so that all symbolic links to a tokens file share one lock.
-  const realPath = hasTokenFile(path) ? realpathSync(path) : resolve(path);
+  const realPath = hasFile(path) ? realpathSync(path) : resolve(path);
   const folder = dirname(realPath);
   requireAccess([folder], 'write');
   const newPath = `${realPath}.new`;

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
-import { requireAccess } from '../files/access.ts';
-import { isMountPoint } from '../files/mount-point.ts';
+import { readFileSync } from 'node:fs';
+import { findOtherPlace, isFileOrMissing, requireAccess } from '../files/file.ts';
 import { isUser } from '../core/model/user.ts';
 import { scopes as allScopes } from '../boundary/caller.ts';
 import type { Scope } from '../boundary/caller.ts';
@@ -26,28 +25,15 @@ export class InvalidTokenFileError extends Error {}
 export function readTokenFile(path: string): TokenRecord[] {
   requireAccess([path], 'read');
   try {
-    const stats = statSync(path);
-    // If the path names a pipe, opening it would block until another process opens the pipe for writing.
-    if (!stats.isFile()) throw new Error('it is not a file');
-    // A change replaces the file by renaming a new one. Under another name, the old file would stay visible. A FUSE
-    // file system can report 0 links.
-    if (stats.nlink > 1 || isMountPoint(path)) {
-      const place = 'it has another hard link (remove the link) or is mounted without its folder (mount the folder)';
-      throw new Error(`${place}, so revoked tokens could stay valid`);
-    }
+    if (!isFileOrMissing(path)) throw new Error('it is not a file');
+    // A change replaces the file by renaming a new one.
+    const otherPlace = findOtherPlace(path);
+    if (otherPlace !== undefined) throw new Error(`it ${otherPlace}. Otherwise, revoked tokens could stay valid`);
     return parseRecords(readFileSync(path));
   } catch (cause) {
     const message = `${path} cannot be used: ${(cause as Error).message}.`;
     throw cause instanceof InvalidTokenFileError ? new InvalidTokenFileError(message) : new Error(message, { cause });
   }
-}
-
-/** @throws {Error} if the path is a link to a file that does not exist: the disk may not be mounted. */
-export function hasTokenFile(path: string): boolean {
-  if (existsSync(path)) return true;
-  requireAccess([path], 'read');
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
-  throw new Error(`${path} is a link to a file that does not exist. Mount the disk of that file, or remove the link.`);
 }
 
 export function tokenFileText(tokens: readonly TokenRecord[]): string {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { requireFolderOf } from '../../files/folder.ts';
+import { requireFolderOf } from '../../files/file.ts';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';

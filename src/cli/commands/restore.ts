@@ -1,6 +1,5 @@
-import { lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { requireFolderOf } from '../../files/folder.ts';
+import { isTaken, requireFolderOf } from '../../files/file.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
 import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
@@ -24,7 +23,7 @@ export async function run({ storage }: Settings<'restore'>, given: string): Prom
 }
 
 function refuseToOverwrite(file: string): void {
-  const existing = databaseFiles(file).filter((name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined);
+  const existing = databaseFiles(file).filter(isTaken);
   if (existing.length === 0) return;
   const folder = shellQuoted(join(dirname(file), 'before-restore'));
   const move = `mkdir ${folder} && mv ${existing.map(shellQuoted).join(' ')} ${folder}`;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { requireAccess } from '../../files/access.ts';
-import { syncFolder } from '../../files/folder.ts';
+import { isTaken, requireAccess, syncFolder } from '../../files/file.ts';
 import { openToRead } from './database.ts';
 import { damaged, databaseFiles } from './file.ts';
 
@@ -48,7 +47,7 @@ function isSound(path: string): boolean {
 
 /** Also refuses an old WAL or journal beside the target, because SQLite would apply it to the backup. */
 function refuseExisting(target: string): void {
-  const existing = databaseFiles(target).find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+  const existing = databaseFiles(target).find(isTaken);
   if (existing === undefined) return;
   throw new Error(`${existing} already exists. A backup never overwrites a file: choose another name.`);
 }

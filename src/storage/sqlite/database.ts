@@ -1,12 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { requireAccess } from '../../files/access.ts';
-import { requireFolderOf } from '../../files/folder.ts';
-import { createPrivateFile, damaged, hasWal, refuseOrphanedWal, refuseOtherNames } from './file.ts';
-import { unsupported, walFilesOf } from './file.ts';
+import { damaged, hasWal, prepareFile, requireUsable, unsupported, walFilesOf } from './file.ts';
 import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
@@ -37,12 +33,7 @@ const maxBlockingMs = 100;
 
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
-  requireFolderOf(path, 'database file');
-  const [wal, index] = walFilesOf(path);
-  requireAccess([path, wal, index, dirname(wal)], 'write');
-  refuseOrphanedWal(path);
-  createPrivateFile(path);
-  refuseOtherNames(path);
+  prepareFile(path);
   // Read-only, because closing a read-write connection would checkpoint the WAL of another application's file.
   if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
@@ -65,7 +56,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
 /** Changes neither the file nor its WAL. Throws `storage_unsupported` if the file is empty. */
 export function openToRead(path: string): DatabaseSync {
   requireSoundSqlite();
-  requireAccess([path, ...walFilesOf(path)], 'read');
+  requireUsable(path, 'read');
   const open = (parameter: OpenParameter): DatabaseSync =>
     openChecked(path, parameter, defaultBusyTimeoutMs, (database, version) => {
       if (version === 0) throw unsupported(path, 'is empty');

@@ -1,17 +1,39 @@
 import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { PlantStoreError } from '../../core/model/errors.ts';
-import { isMountPoint } from '../../files/mount-point.ts';
+import { findOtherPlace, hasFile, isFileOrMissing, requireAccess, requireFolderOf } from '../../files/file.ts';
+
+/**
+ * Checks that a file and the files beside it can be written, and creates a missing file. SQLite keeps a WAL for each
+ * name and in each folder, so commits would be lost if the file were reachable in another place.
+ */
+export function prepareFile(path: string): void {
+  requireFolderOf(path, 'database file');
+  requireUsable(path, 'write');
+  refuseOrphanedWal(path);
+  createPrivateFile(path);
+  const otherPlace = findOtherPlace(path);
+  if (otherPlace !== undefined) throw unsupported(path, otherPlace);
+}
+
+/** Throws an error if this process may not use a file, or one beside it, or if one of them is not a file. */
+export function requireUsable(path: string, purpose: 'read' | 'write'): void {
+  const realPath = hasFile(path) ? realpathSync(path) : path;
+  const files = databaseFiles(realPath);
+  requireAccess(purpose === 'write' ? [...files, dirname(realPath)] : files, purpose);
+  const wrong = files.find((each) => !isFileOrMissing(each));
+  if (wrong !== undefined) throw unsupported(wrong, 'is not a file: choose another path');
+}
 
 /**
  * Creates an empty file that only the owner can access. Never opens an existing file: closing it would release SQLite's
  * locks in this process (https://www.sqlite.org/howtocorrupt.html, section 2.2).
  */
-export function createPrivateFile(path: string): void {
+function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    if (!statSync(path).isFile()) throw unsupported(path, 'is not a file: choose another path');
   }
 }
 
@@ -35,20 +57,11 @@ function sizeOf(path: string): number {
 }
 
 /** Throws an error if the file is missing or empty, but its WAL exists. SQLite would delete this WAL. */
-export function refuseOrphanedWal(path: string): void {
+function refuseOrphanedWal(path: string): void {
   // The WAL is checked first, because a process that creates the file writes to the file before it writes to the WAL.
   if (!hasWal(path) || sizeOf(path) > 0) return;
   const advice = `Move ${path} back. To start without these writes, move the write-ahead log away`;
   throw unsupported(walFilesOf(path)[0], `contains writes, but ${path} is missing or empty. ${advice}`);
-}
-
-/**
- * Throws an error if the file has another hard link, or is mounted without its folder, for example into a container.
- * SQLite keeps a WAL for each name and in each folder, so commits would be lost.
- */
-export function refuseOtherNames(path: string): void {
-  if (statSync(path).nlink > 1) throw unsupported(path, 'has another hard link: remove it');
-  if (isMountPoint(path)) throw unsupported(path, 'is mounted without its folder: mount the folder');
 }
 
 /** Returns the identity of a file, if the file exists. While a file is open, no other file has the same identity. */

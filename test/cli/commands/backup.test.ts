@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -31,12 +31,13 @@ it('plant-store backup › rejects an existing target and a target in a folder t
   await createAll(join(cwd, 'plants.db'), hostilePlants);
   await writeFile(join(cwd, 'letter.txt'), 'Dear Ada');
   await symlink('nothing', join(cwd, 'link'));
-  for (const target of ['letter.txt', 'link', '.', 'plants.db']) {
+  await mkdir(join(cwd, 'folder'));
+  for (const target of ['letter.txt', 'link', 'folder', 'plants.db']) {
     await assertFails(`backup ${target}`, { cwd }, 'already exists');
   }
   await assertFails('backup none/copy.db', { cwd }, 'There is no folder');
   assert.equal(await readFile(join(cwd, 'letter.txt'), 'utf8'), 'Dear Ada');
-  assert.deepEqual(await readdir(cwd), ['letter.txt', 'link', 'plants.db']);
+  assert.deepEqual(await readdir(cwd), ['folder', 'letter.txt', 'link', 'plants.db']);
 });
 
 it('plant-store backup › says on a signal that nothing was changed, and removes the unfinished copy', async (t) => {

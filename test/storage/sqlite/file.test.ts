@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { openDatabase } from '../../../src/storage/sqlite/database.ts';
+import { openDatabase, openToRead } from '../../../src/storage/sqlite/database.ts';
+import { databaseFiles } from '../../../src/storage/sqlite/file.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { holdDatabase } from '../../support/hold-database.ts';
@@ -43,10 +44,22 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(read)));
 }
 
-it('SqliteStorage file › is not created in a folder that does not exist, and cannot be a folder', async (t) => {
-  const existing = await temporaryFolder(t);
-  assert.throws(() => new SqliteStorage(existing), { code: 'storage_unsupported', message: /is not a file/ });
-  const folder = join(existing, 'new');
+it('SqliteStorage file › is refused if it, or a file beside it, is a folder or a pipe, which could block', async (t) => {
+  const refusal = { code: 'storage_unsupported', message: /is not a file/ };
+  const folder = await temporaryFolder(t);
+  assert.throws(() => new SqliteStorage(folder), refusal);
+  for (const path of databaseFiles(join(folder, 'plants.db')).reverse()) {
+    await rm(path, { force: true });
+    execFileSync('mkfifo', [path]);
+    assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), refusal);
+    assert.throws(() => openToRead(join(folder, 'plants.db')), refusal);
+    await rm(path);
+    await createAll(join(folder, 'plants.db'), plants);
+  }
+});
+
+it('SqliteStorage file › is not created in a folder that does not exist', async (t) => {
+  const folder = join(await temporaryFolder(t), 'new');
   const message = `There is no folder ${folder} for the database file. Create the folder, or choose another file.`;
   assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), { message });
 });

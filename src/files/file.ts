@@ -1,0 +1,99 @@
+import { accessSync, closeSync, constants, existsSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname, resolve } from 'node:path';
+
+/** Returns whether anything has this name, even a link to a missing file. */
+export function isTaken(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** @throws {Error} if the path is a link to a file that does not exist: the disk may not be mounted. */
+export function hasFile(path: string): boolean {
+  if (existsSync(path)) return true;
+  requireAccess([path], 'read');
+  if (!isTaken(path)) return false;
+  throw new Error(`${path} is a link to a file that does not exist. Mount the disk of that file, or remove the link.`);
+}
+
+/** Opening something else, such as a pipe, could block the process. */
+export function isFileOrMissing(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+}
+
+/**
+ * Returns why a file is reachable in two places, which would differ after one of them has been replaced, or
+ * `undefined`. FUSE file systems can report 0 links.
+ */
+export function findOtherPlace(path: string): string | undefined {
+  if (statSync(path).nlink > 1) return 'has another hard link: remove it';
+  return isMountPoint(path) ? 'is mounted without its folder: mount the folder' : undefined;
+}
+
+/** Returns `false` if this is unknown. See proc_pid_mountinfo(5). */
+function isMountPoint(path: string): boolean {
+  const unescape = (_: string, octal: string): string => String.fromCharCode(parseInt(octal, 8));
+  try {
+    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    const places = lines.map((line) => (line.split(' ')[4] ?? '').replace(/\\(\d{3})/g, unescape));
+    return places.includes(realpathSync(path));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Throws an error if this process may not read one of the files or folders, or may not write to it if the purpose is
+ * `'write'`. Ignores missing files and folders. SQLite's own messages name neither the file nor the cause.
+ */
+export function requireAccess(paths: readonly string[], purpose: 'read' | 'write'): void {
+  for (const path of paths) {
+    const { code = 'ENOENT', message } = tryAccess(path, purpose) ?? {};
+    if (code === 'ENOENT') continue;
+    if (code !== 'EACCES') throw new Error(`${path} cannot be used: ${message}.`);
+    const remedy = 'change its owner with chown, or its mode with chmod';
+    throw new Error(`The user ${userName()} may not ${purpose} ${path}: ${remedy}.`);
+  }
+}
+
+function tryAccess(path: string, purpose: 'read' | 'write'): NodeJS.ErrnoException | undefined {
+  try {
+    accessSync(path, purpose === 'read' ? constants.R_OK : constants.R_OK | constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
+  }
+}
+
+/** In a container, the user often has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.());
+  }
+}
+
+/** A missing folder is not created, because it can mean a mistyped path or a disk that is not mounted. */
+export function requireFolderOf(path: string, use: string): void {
+  const folder = dirname(resolve(path));
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new Error(`There is no folder ${folder} for the ${use}. Create the folder, or choose another file.`);
+}
+
+/** Makes the entries of a folder durable, if the file system supports this. */
+export function syncFolder(path: string): void {
+  // On Windows, folders cannot be opened for fsync, but the file system itself makes directory entries durable.
+  if (process.platform === 'win32') return;
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } catch (error) {
+    // CIFS and shared folders of virtual machines do not support fsync for folders.
+    if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    closeSync(folder);
+  }
+}
+
+const unsupported = ['EINVAL', 'ENOTSUP', 'ENOSYS', 'EBADF'];
