@@ -60,7 +60,11 @@ const headers = {
     schema: { type: 'string', pattern: '^[!#-[\\]-~]{1,128}$' },
   },
   'X-Content-Type-Options': header('Clients must not interpret the body as another type.', { const: 'nosniff' }),
-  'WWW-Authenticate': header('The challenge that RFC 6750 §3 defines.', { type: 'string', pattern: '^Bearer realm=' }),
+  'WWW-Authenticate': {
+    description:
+      'The challenge that RFC 6750 §3 defines. Every 401 response has one, and every 403 response but 40301.',
+    schema: { type: 'string', pattern: '^Bearer realm=' },
+  },
   'Retry-After': header('The number of seconds to wait before a retry.', { type: 'integer', minimum: 0 }),
   Allow: header('The methods that this path supports.', { type: 'string' }),
 };

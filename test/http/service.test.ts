@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createRequestListener } from '../../src/http.ts';
-import { PlantStore } from '../../src/index.ts';
+import { PlantStore, PlantStoreError } from '../../src/index.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { listenUrl } from '../support/listen.ts';
 import { createFetchService, fronts } from '../support/service.ts';
@@ -85,3 +85,21 @@ for (const [what, hook] of Object.entries(failing)) {
     assert.equal((await service.call('GET', '/plants')).status, 200);
   });
 }
+
+it('a wrapper of the store can refuse with 403 and its own message, and its other errors keep their status', async (t) => {
+  const { call, store, faults } = createFetchService(t);
+  const full = new PlantStoreError('forbidden', 'Your garden is full.');
+  const fault = new Error('no such row');
+  for (const { error, expected, reported } of [
+    { error: full, expected: [403, 40301, 'Your garden is full.'], reported: [] },
+    { error: new PlantStoreError('plant_not_found', 'Gone.'), expected: [404, 40402, 'Gone.'], reported: [] },
+    { error: fault, expected: [500, 50000, 'An unexpected error occurred.'], reported: [fault] },
+  ]) {
+    store.deletePlant = () => Promise.reject(error);
+    const { status, json, headers } = await call('DELETE', '/plants/7');
+    const { error: integer, message } = json as { error: number; message: string };
+    assert.deepEqual([status, integer, message], expected);
+    assert.equal(headers.get('www-authenticate'), null);
+    assert.deepEqual(faults.splice(0), reported);
+  }
+});

@@ -8,8 +8,59 @@ export interface ErrorRow {
   readonly message: string;
 }
 
+/** An error code, a key of {@link errorTable}. To distinguish errors, compare their codes, not their messages. */
+export type ErrorCode =
+  /** The body is not JSON in UTF-8. */
+  | 'invalid_json'
+  /** The body, or the argument of `createPlant`, is not a NewPlant; the message names the field. */
+  | 'invalid_plant'
+  /** The user already has a plant with this id. */
+  | 'id_taken'
+  /** The id is not an int64. */
+  | 'invalid_id'
+  /** `limit` is not an integer from 0 to 2147483647. */
+  | 'invalid_limit'
+  /** `after` is not an int64. */
+  | 'invalid_after'
+  /** The headers do not declare the body as uncompressed JSON in UTF-8. */
+  | 'invalid_media_type'
+  /** The body is larger than `maxBodyBytes`. */
+  | 'body_too_large'
+  /** The request is not well-formed HTTP. */
+  | 'malformed_request'
+  /** The user is not a string of 1 to 255 bytes of UTF-8. */
+  | 'invalid_user'
+  /** The request has no bearer token. */
+  | 'missing_credentials'
+  /** The token is malformed, unknown, expired or revoked. */
+  | 'invalid_token'
+  /** The token lacks the scope of the operation. */
+  | 'insufficient_scope'
+  /** An object that wraps the store refuses the operation; the package itself never throws this error. */
+  | 'forbidden'
+  /** No operation has this path. */
+  | 'route_not_found'
+  /** The user has no plant with this id. */
+  | 'plant_not_found'
+  /** The path does not support this method. */
+  | 'method_not_allowed'
+  /** The request did not arrive completely in time. */
+  | 'request_timeout'
+  /** The header is too large or has too many fields. */
+  | 'header_too_large'
+  /** An unexpected error occurred. */
+  | 'internal'
+  /** The storage does not contain a plant store of this version. */
+  | 'storage_unsupported'
+  /** Too many requests or writes are pending. Nothing was done, so the operation can be repeated. */
+  | 'saturated'
+  /** The storage failed. If it failed during a write, the outcome of the write is unknown. */
+  | 'storage_unavailable'
+  /** The store is closed. Nothing was done. */
+  | 'closed';
+
 /** The integer and the default message of each code. The first three digits of the integer are the status. */
-const rows = {
+const rows: Readonly<Record<ErrorCode, readonly [integer: number, message: string]>> = {
   invalid_json: [40001, 'The body is not JSON in UTF-8.'],
   invalid_plant: [40002, 'The body is not a NewPlant.'],
   id_taken: [40003, 'You already have a plant with this id.'],
@@ -26,24 +77,18 @@ const rows = {
   missing_credentials: [40101, 'An "Authorization: Bearer" header is required.'],
   invalid_token: [40102, 'The bearer token is malformed, unknown, expired or revoked.'],
   insufficient_scope: [40300, 'The token lacks the scope this operation needs.'],
+  forbidden: [40301, 'You may not do this.'],
   route_not_found: [40401, 'There is nothing at this path.'],
   plant_not_found: [40402, 'You have no plant with this id.'],
   method_not_allowed: [40500, 'This path does not support this method.'],
   request_timeout: [40800, 'The request took too long to arrive.'],
   header_too_large: [43100, 'The request header is too large or has too many fields.'],
   internal: [50000, 'An unexpected error occurred.'],
+  storage_unsupported: [50001, 'The storage does not contain a plant store of this version.'],
   saturated: [50300, 'Too many requests or writes are pending. Try again shortly.'],
   storage_unavailable: [50301, 'The storage failed. Try again shortly.'],
-  storage_unsupported: [50001, 'The storage does not contain a plant store of this version.'],
   closed: [50302, 'The store is closed.'],
-} as const;
-
-/**
- * An error code, a key of {@link errorTable}. To distinguish errors, compare their codes, not their messages.
- *
- * @useDeclaredType
- */
-export type ErrorCode = keyof typeof rows;
+};
 
 /** The status, the integer and the default message of each error code. */
 export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = Object.fromEntries(
