@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { setTimeout } from 'node:timers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { tell } from './output/print.ts';
 
 /** Signals within this interval count as one. If npm runs a command, Ctrl-C causes two: npm forwards the signal. */
 const sameSignalMs = 100;
@@ -26,7 +27,7 @@ export async function runInterruptibly(work: (signal: AbortSignal) => Promise<nu
     return await work(interruption.signal);
   } catch (error) {
     if (error !== interruption.signal.reason) throw error;
-    process.stderr.write('plant-store: Interrupted: nothing was changed.\n');
+    tell('plant-store: Interrupted: nothing was changed.');
     return exitCodeOf(interruption.signal);
   } finally {
     stopListening();

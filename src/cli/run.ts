@@ -9,7 +9,7 @@ import * as restore from './commands/restore.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import { commandHelp, help } from './help.ts';
-import { ClosedPipeError, print } from './output/print.ts';
+import { ClosedPipeError, print, tell } from './output/print.ts';
 import { describeError } from './output/text.ts';
 import { describeVersion } from './package.ts';
 import { commands } from './table.ts';
@@ -38,7 +38,7 @@ export async function run(args: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof ClosedPipeError) return 128 + constants.signals.SIGPIPE;
     const isMisuse = error instanceof UsageError;
-    tell(isMisuse ? error.message : describeError(error));
+    warn(isMisuse ? error.message : describeError(error));
     return isMisuse ? 2 : 1;
   }
 }
@@ -73,7 +73,7 @@ function start<Name extends CommandName>(name: Name, args: string[]): Promise<nu
   // By default, `ps` shows the arguments, which may contain a password, to all users on this machine.
   process.title = `plant-store ${name}`;
   const { settings, operand, warnings } = readCommandLine(name, args);
-  for (const warning of warnings) tell(warning);
+  for (const warning of warnings) warn(warning);
   return runs[name](settings, operand);
 }
 
@@ -82,6 +82,6 @@ async function show(text: string): Promise<number> {
   return 0;
 }
 
-function tell(text: string): void {
-  process.stderr.write(`plant-store: ${text}\n`);
+function warn(text: string): void {
+  tell(`plant-store: ${text}`);
 }

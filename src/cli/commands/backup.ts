@@ -3,6 +3,7 @@ import { requireFolderOf } from '../../files/file.ts';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
+import { Progress, tell } from '../output/print.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { parseStorage, requireFile, addProblem } from '../storage.ts';
 
@@ -14,16 +15,18 @@ export async function run({ storage }: Settings<'backup'>, target: string): Prom
   requireFolderOf(newFile, 'backup');
   return runInterruptibly(async (signal) => {
     await copyDatabase(file, newFile, signal);
-    process.stderr.write(`Backed up ${file} to ${newFile}.\n`);
+    tell(`Backed up ${file} to ${newFile}.`);
     return 0;
   });
 }
 
 /** Removes the incomplete copy if the signal is aborted. */
 export async function copyDatabase(file: string, target: string, signal: AbortSignal): Promise<void> {
+  const progress = new Progress('byte');
   try {
-    await backUpDatabase(file, target, () => {
+    await backUpDatabase(file, target, (bytes) => {
       signal.throwIfAborted();
+      progress.show(bytes);
     });
   } catch (error) {
     // An SQLite error does not name the file that it concerns.

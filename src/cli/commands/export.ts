@@ -1,7 +1,7 @@
 import { plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import type { Settings } from '../command-line.ts';
-import { print, requireStandardOutput } from '../output/print.ts';
+import { print, Progress, requireStandardOutput, tell } from '../output/print.ts';
 import { formatCount } from '../output/text.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, parseStorage, withSource } from '../storage.ts';
@@ -11,12 +11,15 @@ export async function run({ storage }: Settings<'export'>): Promise<number> {
   const location = parseStorage(storage, ['sqlite', 'postgres']);
   refuseRoot(...filesOf(location));
   return withSource(location, async (pages) => {
+    const progress = new Progress('plant');
     let count = 0;
     for await (const page of pages) {
       await print(page.map(toLine).join(''));
       count += page.length;
+      // A terminal already shows the plants.
+      if (!process.stdout.isTTY) progress.show(count);
     }
-    process.stderr.write(`Exported ${formatCount(count, 'plant')}.\n`);
+    tell(`Exported ${formatCount(count, 'plant')}.`);
     return 0;
   });
 }

@@ -3,6 +3,7 @@ import { isTaken, requireFolderOf } from '../../files/file.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
 import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
+import { tell } from '../output/print.ts';
 import { shellQuoted } from '../output/text.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { parseStorage, requireFile } from '../storage.ts';
@@ -17,7 +18,7 @@ export async function run({ storage }: Settings<'restore'>, given: string): Prom
   refuseToOverwrite(file);
   return runInterruptibly(async (signal) => {
     await copyDatabase(backup, file, signal);
-    process.stderr.write(`Restored ${file}.\n`);
+    tell(`Restored ${file}.`);
     return 0;
   });
 }

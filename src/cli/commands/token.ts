@@ -8,7 +8,7 @@ import { readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseWord, UsageError } from '../command-line.ts';
 import type { Setting, Settings } from '../command-line.ts';
-import { print, requireStandardOutput } from '../output/print.ts';
+import { print, requireStandardOutput, tell } from '../output/print.ts';
 import { printable } from '../output/text.ts';
 import { refuseRoot } from '../refuse-root.ts';
 
@@ -23,7 +23,7 @@ export async function create(settings: Settings<'token create'>, user: string): 
   const path = openPath(settings.tokens);
   const place = `${hasFile(path) ? '' : 'the new file '}${path}`;
   const { record } = await issueToken(path, { user, scopes, expiresAt }, (token) => print(`${token}\n`));
-  process.stderr.write(`Created ${record.id} for ${printable(user)} in ${place}. The token is shown only once.\n`);
+  tell(`Created ${record.id} for ${printable(user)} in ${place}. The token is shown only once.`);
   return 0;
 }
 
@@ -44,7 +44,7 @@ export async function revoke({ tokens }: Settings<'token revoke'>, given: string
   const id = await revokeToken(path, given);
   // The message does not contain the argument, which may be a token.
   if (id === undefined) throw new Error(`There is no such token in ${path}. See plant-store token list.`);
-  process.stderr.write(`Revoked ${printable(id)}.\n`);
+  tell(`Revoked ${printable(id)}.`);
   return 0;
 }
 

@@ -6,14 +6,15 @@ import { isTaken, requireAccess, syncFolder } from '../../files/file.ts';
 import { openToRead } from './database.ts';
 import { damaged, databaseFiles } from './file.ts';
 
-/** Database pages of 4096 bytes. */
+const bytesPerPage = 4096;
 const pagesPerStep = 256;
 
 /**
  * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. A backup that is
- * killed leaves a file `TARGET.….partial`. If `onStep` throws an error, the backup stops and rejects with this error.
+ * killed leaves a file `TARGET.….partial`. `onStep` receives the number
+ * of bytes copied so far. If it throws an error, the backup stops and rejects with this error.
  */
-export async function backUpDatabase(file: string, target: string, onStep: () => void): Promise<void> {
+export async function backUpDatabase(file: string, target: string, onStep: (bytes: number) => void): Promise<void> {
   requireAccess([dirname(target)], 'write');
   refuseExisting(target);
   const partial = `${target}.${randomUUID()}.partial`;
@@ -23,7 +24,10 @@ export async function backUpDatabase(file: string, target: string, onStep: () =>
     database.exec('BEGIN');
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
     closeSync(openSync(partial, 'wx', 0o600));
-    await backup(database, partial, { rate: pagesPerStep, progress: onStep });
+    const onPages = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }): void => {
+      onStep((totalPages - remainingPages) * bytesPerPage);
+    };
+    await backup(database, partial, { rate: pagesPerStep, progress: onPages });
     if (!isSound(partial)) throw damaged(file);
     refuseExisting(target);
     renameSync(partial, target);

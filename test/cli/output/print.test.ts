@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
+import { callCommand } from '../../support/call-command.ts';
+import { eventually } from '../../support/eventually.ts';
 import { commandEnvironment } from '../../support/run-program.ts';
 import { main } from '../../support/sources.ts';
 import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
@@ -36,19 +40,22 @@ async function runWithout(
   return { code, stderr };
 }
 
-const results = ['token create bob', 'token list', 'export'];
 const skip = existsSync('/dev/full') ? false : 'this system has no /dev/full';
 
 it(
-  'plant-store commands › fail if standard output is full, closed or not read, and create no token',
+  'plant-store commands › fail if standard output is full, closed or unread, and create no token',
   { skip },
   async (t) => {
     const cwd = await folderWithStores(t);
     const kept = readTokenFile(join(cwd, 'tokens.json'));
     for (const { redirection, commands, expected } of [
-      { redirection: '>/dev/full', commands: [...results, '--help', '--version', 'serve -h'], expected: [1, /ENOSPC/] },
-      { redirection: '>&-', commands: results, expected: [1, /closed/] },
-      { redirection: '', commands: [...results, '--help'], expected: [141, /^$/] },
+      {
+        redirection: '>/dev/full',
+        commands: ['token create bob', 'token list', 'export', '-h'],
+        expected: [1, /ENOSPC/],
+      },
+      { redirection: '>&-', commands: ['token create bob', 'export'], expected: [1, /closed/] },
+      { redirection: '', commands: ['token create bob', 'export'], expected: [141, /^$/] },
     ] as const) {
       for (const command of commands) {
         const { code, stderr } = await runWithout(cwd, command, redirection);
@@ -63,8 +70,64 @@ it(
 
 it('plant-store commands › succeed if standard output is /dev/null', { skip }, async (t) => {
   const cwd = await folderWithStores(t);
-  for (const command of [...results, '--version']) {
-    const { code, stderr } = await runWithout(cwd, command, '>/dev/null');
-    assert.equal(code, 0, stderr);
+  const { code, stderr } = await runWithout(cwd, 'export', '>/dev/null');
+  assert.equal(code, 0, stderr);
+});
+
+const clearLine = '\r\u001b[K';
+const progressLine = /\r\S\[K([\d,]+) (?:plant|byte)s?, [\d,]+ (?:plant|byte)s? per second/g;
+
+it('Progress › rewrites one line each second if standard error is a terminal, and tell removes it', async (t) => {
+  const cwd = await folderWithStores(t);
+  const input = Array.from({ length: 20_000 }, (_, id) => `{"user":"ada","id":${id},"name":"x"}\n`).join('');
+  let now = 0;
+  t.mock.method(performance, 'now', () => (now += 2000));
+  const { isTTY } = process.stderr;
+  t.after(() => Object.assign(process.stderr, { isTTY }));
+  for (const terminal of [false, true]) {
+    Object.assign(process.stderr, { isTTY: terminal });
+    for (const { command, unit, last } of [
+      { command: 'export', unit: 'plant', last: 'Exported 20,000 plants.' },
+      {
+        command: `copy --from sqlite:plants.db --to sqlite:copy-${terminal}.db`,
+        unit: 'plant',
+        last: 'Copied 20,000 ',
+      },
+      { command: `import --storage sqlite:import-${terminal}.db`, unit: 'plant', last: 'Imported 20,000 plants, ' },
+      { command: `backup backup-${terminal}.db`, unit: 'byte', last: 'Backed up ' },
+    ]) {
+      const { code, stderr } = await callCommand(command.split(' '), { cwd, input });
+      assert.equal(code, 0, stderr);
+      const totals = Array.from(stderr.matchAll(progressLine), ([, total = '']) => Number(total.replaceAll(',', '')));
+      assert.equal(stderr.includes(`${unit}s per second`), terminal, stderr);
+      assert.deepEqual(
+        totals,
+        totals.toSorted((a, b) => a - b),
+      );
+      const rest = stderr.replaceAll(progressLine, '');
+      assert.ok(rest.startsWith(`${terminal ? clearLine : ''}${last}`), JSON.stringify(rest));
+      assert.equal(rest.split('\n').length, 2);
+    }
   }
+});
+
+const hasScript = spawnSync('script', ['-qec', 'exit 7', '/dev/null']).status === 7;
+
+it('plant-store import on a terminal › shows how many plants it has read', { skip: !hasScript }, async (t) => {
+  const cwd = await temporaryFolder(t);
+  execFileSync('mkfifo', [join(cwd, 'plants.ndjson')]);
+  const command = `'${process.execPath}' '${main}' import < plants.ndjson`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env: commandEnvironment() });
+  t.after(() => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  const plants = await open(join(cwd, 'plants.ndjson'), 'r+');
+  let id = 0;
+  await eventually(async () => {
+    await plants.write(`{"user":"ada","id":${++id},"name":"Fern"}\n`);
+    assert.notEqual(output.search(progressLine), -1);
+  });
+  await plants.close();
+  assert.deepEqual(await once(child, 'close'), [0, null]);
+  assert.match(output.replaceAll(progressLine, ''), new RegExp(`^\r\u001b\\[KImported ${id} plants?, [^\n]*\n$`));
 });
