@@ -1,6 +1,5 @@
 import { asStorageError } from './model/errors.ts';
-import { minInt64 } from './model/int64.ts';
-import { plantJson, plantsJson } from './model/plant.ts';
+import { minInt64, plantJson, plantsJson } from './model/plant.ts';
 import type { Plant, PlantId } from './model/plant.ts';
 import type { ListRange, PlantPage, StorageAdapter } from './storage-adapter.ts';
 

@@ -2,9 +2,8 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../boundary/options.ts';
-import { maxLimit, parseInt64, parseNewPlant } from './model/plant.ts';
+import { checkUser, maxLimit, parseInt64, parseNewPlant } from './model/plant.ts';
 import type { NewPlant, Plant, PlantId } from './model/plant.ts';
-import { isUser } from './model/user.ts';
 import { PageCache } from './page-cache.ts';
 import { PageReader } from './page-reader.ts';
 import { emptyPage, maxPageLength, readPage } from './page.ts';
@@ -200,10 +199,6 @@ export class PlantStore {
       if (this.#cache !== undefined) for (const { user } of writes) this.#cache.forget(user);
     }
   }
-}
-
-function checkUser(user: string): void {
-  if (!isUser(user)) throw new PlantStoreError('invalid_user');
 }
 
 function parseLimit(limit: number | undefined): number {

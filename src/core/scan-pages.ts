@@ -1,4 +1,4 @@
-import { minInt64 } from './model/int64.ts';
+import { minInt64 } from './model/plant.ts';
 import type { PlantId } from './model/plant.ts';
 import { countInPage } from './page.ts';
 import type { OwnedPlant } from './storage-adapter.ts';

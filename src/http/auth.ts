@@ -3,7 +3,7 @@ import type { Authenticate, Caller, Scope } from '../boundary/caller.ts';
 import { isPromiseLike, unknownMember } from '../boundary/options.ts';
 import { errorTable } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
-import { isUser } from '../core/model/user.ts';
+import { isUser } from '../core/model/plant.ts';
 import { HttpError } from './exchange.ts';
 import type { HeaderFields, ServiceRequest } from './exchange.ts';
 

@@ -1,5 +1,5 @@
 import { PlantStoreError } from '../core/model/errors.ts';
-import { int64FromText } from '../core/model/int64.ts';
+import { int64FromText } from '../core/model/plant.ts';
 import type { PlantId } from '../core/model/plant.ts';
 import { maxPageLength } from '../core/page.ts';
 import type { ListOptions } from '../core/plant-store.ts';

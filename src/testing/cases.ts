@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isPlantStoreError } from '../core/model/errors.ts';
-import { maxInt64, minInt64 } from '../core/model/int64.ts';
+import { maxInt64, minInt64 } from '../core/model/plant.ts';
 import type { OwnedPlant } from '../core/storage-adapter.ts';
 import { CallError, expectEqual } from './expect.ts';
 import { Skip } from './place.ts';

@@ -1,4 +1,4 @@
-import { maxInt64, minInt64 } from '../core/model/int64.ts';
+import { maxInt64, minInt64 } from '../core/model/plant.ts';
 import { idOf } from '../core/storage-adapter.ts';
 import type { Write } from '../core/storage-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';

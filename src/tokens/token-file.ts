@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { findOtherPlace, isFileOrMissing, requireAccess } from '../files/file.ts';
-import { isUser } from '../core/model/user.ts';
+import { isUser } from '../core/model/plant.ts';
 import { scopes as allScopes } from '../boundary/caller.ts';
 import type { Scope } from '../boundary/caller.ts';
 

@@ -1,5 +1,5 @@
 import { checkFunctionOption, checkOptionNames } from '../boundary/options.ts';
-import { minInt64 } from '../core/model/int64.ts';
+import { checkUser, minInt64, parseNewPlant } from '../core/model/plant.ts';
 import type { Plant, PlantId } from '../core/model/plant.ts';
 import { maxPageLength } from '../core/page.ts';
 import { checkAdapter } from '../core/storage-adapter.ts';
@@ -46,6 +46,7 @@ const maxReads = 4;
  * continue an interrupted copy, call the function again. Does not close the adapters.
  *
  * @returns the counts. The copy is complete if there are no conflicts.
+ * @throws {PlantStoreError} `invalid_user` or `invalid_plant` if `from` returns an invalid user or plant.
  * @throws {TypeError} if `from` or `to` is not a storage adapter, if both are the same, or if an option is invalid.
  * @example
  * const { added, conflicts } = await copyPlants(new SqliteStorage('plants.db'), storage, {
@@ -62,7 +63,15 @@ export async function copyPlants(
   if (from === to) throw new TypeError('from and to must not be the same storage');
   checkOptionNames('copyPlants', options, ['onProgress', 'onConflict']);
   for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunctionOption(name, value);
-  return addPlants(from.scan(), to, options);
+  return addPlants(readChecked(from), to, options);
+}
+
+/** An adapter of another author can return plants that other adapters cannot store. */
+async function* readChecked(from: StorageAdapter): AsyncIterable<OwnedPlant[]> {
+  for await (const page of from.scan()) {
+    for (const { user } of page) checkUser(user);
+    yield page.map(({ user, plant }) => ({ user, plant: parseNewPlant(plant) }));
+  }
 }
 
 /** A page must contain at most one plant with a given user and id. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListRange, PlantStoreError, StorageAdapter } from '../../src/index.ts';
-import { maxInt64 } from '../../src/core/model/int64.ts';
+import { maxInt64 } from '../../src/core/model/plant.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 

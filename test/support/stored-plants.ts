@@ -1,4 +1,4 @@
-import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
+import { maxInt64, minInt64 } from '../../src/core/model/plant.ts';
 import type { OwnedPlant, PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createEach, plantOf } from '../../src/testing/plants.ts';

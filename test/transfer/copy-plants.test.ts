@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { CopyCounts, CopyPlantsOptions, OwnedPlant, PlantConflict, StorageAdapter } from '../../src/index.ts';
-import { maxInt64, minInt64 } from '../../src/core/model/int64.ts';
+import { maxInt64, minInt64 } from '../../src/core/model/plant.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { plantOf } from '../../src/testing/plants.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
@@ -88,6 +88,23 @@ it('copyPlants › rejects with the error of a callback or a storage, or if the 
   const hiding = await memoryWith(hostilePlants);
   hiding.list = async () => ({ plants: [], hasMore: false });
   await assert.rejects(copyPlants(from, hiding), /does not return them/);
+});
+
+it('copyPlants › rejects invalid users and plants of the source, and copies none of their page', async () => {
+  const wrong: [OwnedPlant, string][] = [
+    [plantOf('', 1n, 'Fern'), 'invalid_user'],
+    [plantOf('x'.repeat(256), 1n, 'Fern'), 'invalid_user'],
+    [plantOf('ada', 2n ** 70n, 'Fern'), 'invalid_plant'],
+    [plantOf('ada', 1n, 'a\0b'), 'invalid_plant'],
+  ];
+  for (const [owned, code] of wrong) {
+    const to = new MemoryStorage();
+    async function* scan(): AsyncIterable<OwnedPlant[]> {
+      yield [plantOf('bob', 1n, 'Ivy'), owned];
+    }
+    await assert.rejects(copyPlants(Object.assign(new MemoryStorage(), { scan }), to), { code });
+    assert.deepEqual(await scanAll(to), []);
+  }
 });
 
 it('copyPlants › rejects wrong arguments with a TypeError', async () => {

@@ -1,7 +1,6 @@
 import { errorTable, isPlantStoreError } from '../../core/model/errors.ts';
 import { parseExactJson } from '../../core/model/exact-json.ts';
-import { parseNewPlant } from '../../core/model/plant.ts';
-import { isUser } from '../../core/model/user.ts';
+import { isUser, parseNewPlant } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
 import type { Settings } from '../command-line.ts';

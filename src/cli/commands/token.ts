@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { scopes as allScopes } from '../../boundary/caller.ts';
 import { errorTable } from '../../core/model/errors.ts';
-import { isUser } from '../../core/model/user.ts';
+import { isUser } from '../../core/model/plant.ts';
 import { hasFile } from '../../files/file.ts';
 import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
 import { readTokenFile } from '../../tokens/token-file.ts';

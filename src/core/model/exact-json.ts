@@ -1,4 +1,4 @@
-import { int64FromJsonNumber } from './int64.ts';
+import { int64FromJsonNumber } from './plant.ts';
 
 /** A match inside a string is harmless: it only makes parsing slower. */
 const fractionOrExponent = /\d[.eE]/;

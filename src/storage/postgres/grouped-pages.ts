@@ -1,5 +1,5 @@
 import { nextTick } from 'node:process';
-import { maxInt64 } from '../../core/model/int64.ts';
+import { maxInt64 } from '../../core/model/plant.ts';
 import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.ts';
 import type { Plant } from '../../core/model/plant.ts';
 import type { PageRequest } from '../../core/page.ts';

@@ -1,8 +1,20 @@
-import { maxInt64 } from '../../../src/core/model/int64.ts';
+import { maxInt64 } from '../../../src/core/model/plant.ts';
 import type { Client, ListedPlant, NewPlant } from '../client.ts';
 import type { Exchange } from '../exchange.ts';
-import { createAt, createPlant, expect, expectError, expectList, expectMine, expectPlants } from '../expect.ts';
-import { expectStatus, headerOf, inTurn, mustCreate, namesOf } from '../expect.ts';
+import {
+  createAt,
+  createPlant,
+  expect,
+  expectError,
+  expectList,
+  expectMine,
+  expectPlants,
+  expectStatus,
+  headerOf,
+  inTurn,
+  mustCreate,
+  namesOf,
+} from '../expect.ts';
 import type { Check, Checks } from '../expect.ts';
 
 /** More plants than the largest page (1000), and than the largest limit in the checks. */

@@ -1,7 +1,16 @@
-import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
+import { maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 import { newPlantJson } from '../client.ts';
-import { createPlant, expectError, expectMine, expectNoBody, expectPlant } from '../expect.ts';
-import { expectStatus, expectStored, inTurn, mustCreate } from '../expect.ts';
+import {
+  createPlant,
+  expectError,
+  expectMine,
+  expectNoBody,
+  expectPlant,
+  expectStatus,
+  expectStored,
+  inTurn,
+  mustCreate,
+} from '../expect.ts';
 import type { Checks } from '../expect.ts';
 
 /** Returns path segments that are not decimal int64 values. A faulty server might take some of them for `id`. */

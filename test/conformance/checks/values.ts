@@ -1,4 +1,4 @@
-import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
+import { maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 import type { Client } from '../client.ts';
 import { createAt, expectError, expectMine, expectPlant, expectStatus, expectStored, inTurn } from '../expect.ts';
 import type { Checks } from '../expect.ts';

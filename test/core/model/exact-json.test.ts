@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { parseExactJson } from '../../../src/core/model/exact-json.ts';
-import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
+import { maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 
 const idOf = (text: string): unknown => (parseExactJson(text) as { id: unknown }).id;
 /** Converts an id to a bigint. The parser returns small ids as exact numbers. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { int64FromJsonNumber, int64FromText, maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
+import { int64FromJsonNumber, int64FromText, maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 
 it('int64FromText accepts leading zeros, -0 and both limits of the range', () => {
   const texts = ['007', '-0', '0'.repeat(10_000) + '1', '9223372036854775807', '-9223372036854775808'];

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { parseNewPlant } from '../../../src/core/model/plant.ts';
-import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
+import { maxInt64, minInt64, parseNewPlant } from '../../../src/core/model/plant.ts';
 
 it('parseNewPlant returns a new object with id, name and tag, and ignores unknown fields', () => {
   const input = { id: 1, name: 'Fern', tag: 'indoor', color: 'green' };

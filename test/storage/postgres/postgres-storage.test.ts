@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import type { PlantPage } from '../../../src/index.ts';
-import { maxInt64, minInt64 } from '../../../src/core/model/int64.ts';
+import { maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { FaultyWrite } from '../../../src/testing/options.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
