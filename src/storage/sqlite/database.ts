@@ -88,7 +88,11 @@ function openChecked(
   url.search = parameter;
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs });
   try {
-    check(database, readVersion(database, path));
+    // In one transaction, because another process can create the schema meanwhile.
+    check(
+      database,
+      inTransaction(database, 'DEFERRED', () => readVersion(database, path)),
+    );
     return database;
   } catch (error) {
     database.close();
@@ -103,9 +107,12 @@ function openChecked(
 function readVersion(database: DatabaseSync, path: string): number {
   const version = readPragma(database, 'user_version');
   if (version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 0;
-  if (readPragma(database, 'application_id') !== applicationId) {
-    throw unsupported(path, 'is an SQLite database of another application');
+  const id = readPragma(database, 'application_id');
+  if (id !== applicationId) {
+    const found = `its application_id is ${id}, not ${applicationId}`;
+    throw unsupported(path, `is an SQLite database of another application: ${found}`);
   }
+  if (version === 0) throw unsupported(path, `lacks its schema version: its user_version is 0, not ${schemaVersion}`);
   if (version > schemaVersion) {
     const supported = `this version of plant-store supports version ${schemaVersion}`;
     throw unsupported(path, `has schema version ${version}; ${supported}`);

@@ -132,6 +132,11 @@ const refused = [
   { what: 'is not a plant store', make: changed(newPath, run('CREATE TABLE plants (id)')), error: /another appl/ },
   { what: 'is not a plant store and has a WAL', make: changed(newPath, addWal), error: /another application/ },
   { what: 'has a newer schema', make: changed(stored, run('PRAGMA user_version = 2')), error: /schema version 2/ },
+  {
+    what: 'lacks its version',
+    make: changed(stored, run('PRAGMA user_version = 0')),
+    error: /user_version is 0, not 1/,
+  },
   { what: 'has lost its table', make: changed(stored, run('DROP TABLE plants')), error: /is damaged/ },
   { what: 'was truncated', make: changed(stored, shorten), error: /is damaged/ },
   { what: 'has a hard link', make: changed(stored, (path) => link(path, `${path}.new`)), error: /link: remove it/ },
