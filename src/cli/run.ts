@@ -1,11 +1,10 @@
 import { constants } from 'node:os';
 import { readCommandLine, UsageError } from './command-line.ts';
 import type { CommandName, Settings } from './command-line.ts';
-import * as backup from './commands/backup.ts';
+import { backUp, restore } from './commands/backup.ts';
 import * as copy from './commands/copy.ts';
 import * as exportPlants from './commands/export.ts';
 import * as importPlants from './commands/import.ts';
-import * as restore from './commands/restore.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import { commandHelp, help } from './help.ts';
@@ -22,8 +21,8 @@ const runs: { readonly [Name in CommandName]: (settings: Settings<Name>, operand
   copy: copy.run,
   export: exportPlants.run,
   import: importPlants.run,
-  backup: backup.run,
-  restore: restore.run,
+  backup: backUp,
+  restore,
 };
 
 /**

@@ -1,35 +1,49 @@
-import { resolve } from 'node:path';
-import { requireFolderOf } from '../../files/file.ts';
+import { dirname, join, resolve } from 'node:path';
+import { isTaken, requireFolderOf } from '../../files/file.ts';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
+import { databaseFiles } from '../../storage/sqlite/file.ts';
 import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { Progress, tell } from '../output/print.ts';
+import { shellQuoted } from '../output/text.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { parseStorage, requireFile, addProblem } from '../storage.ts';
 
-export async function run({ storage }: Settings<'backup'>, target: string): Promise<number> {
-  const { file } = parseStorage(storage, ['sqlite']);
-  const newFile = resolve(target);
-  refuseRoot(file, newFile);
+export async function backUp({ storage }: Settings<'backup'>, target: string): Promise<number> {
+  return copy(parseStorage(storage, ['sqlite']).file, resolve(target), () => undefined);
+}
+
+export async function restore({ storage }: Settings<'restore'>, backup: string): Promise<number> {
+  return copy(resolve(backup), parseStorage(storage, ['sqlite']).file, refuseToOverwrite);
+}
+
+/** Removes the incomplete copy after a signal. */
+async function copy(file: string, target: string, checkTarget: (target: string) => void): Promise<number> {
+  refuseRoot(file, target);
   requireFile(file);
-  requireFolderOf(newFile, 'backup');
+  requireFolderOf(target, 'new file');
+  checkTarget(target);
   return runInterruptibly(async (signal) => {
-    await copyDatabase(file, newFile, signal);
-    tell(`Backed up ${file} to ${newFile}.`);
+    const progress = new Progress('byte');
+    try {
+      await backUpDatabase(file, target, (bytes) => {
+        signal.throwIfAborted();
+        progress.show(bytes);
+      });
+    } catch (error) {
+      // An SQLite error does not name the file that it concerns.
+      throw addProblem(`${file} cannot be copied to ${target}`, error);
+    }
+    tell(`Copied ${file} to ${target}.`);
     return 0;
   });
 }
 
-/** Removes the incomplete copy if the signal is aborted. */
-export async function copyDatabase(file: string, target: string, signal: AbortSignal): Promise<void> {
-  const progress = new Progress('byte');
-  try {
-    await backUpDatabase(file, target, (bytes) => {
-      signal.throwIfAborted();
-      progress.show(bytes);
-    });
-  } catch (error) {
-    // An SQLite error does not name the file that it concerns.
-    throw addProblem(`${file} cannot be copied to ${target}`, error);
-  }
+function refuseToOverwrite(file: string): void {
+  const existing = databaseFiles(file).filter(isTaken);
+  if (existing.length === 0) return;
+  const now = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+  const folder = shellQuoted(join(dirname(file), `before-restore-${now}`));
+  const move = `mkdir ${folder} && mv ${existing.map(shellQuoted).join(' ')} ${folder}`;
+  throw new Error(`restore never overwrites a file. Stop the server, move the existing files, and try again:\n${move}`);
 }

@@ -11,8 +11,8 @@ const pagesPerStep = 256;
 
 /**
  * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. A backup that is
- * killed leaves a file `TARGET.….partial`. `onStep` receives the number
- * of bytes copied so far. If it throws an error, the backup stops and rejects with this error.
+ * killed leaves a file `TARGET.….partial`. `onStep` receives the number of bytes copied so far. If it throws an error,
+ * the backup stops and rejects with this error.
  */
 export async function backUpDatabase(file: string, target: string, onStep: (bytes: number) => void): Promise<void> {
   requireAccess([dirname(target)], 'write');
