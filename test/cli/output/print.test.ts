@@ -95,7 +95,7 @@ it('Progress › rewrites one line each second if standard error is a terminal, 
         last: 'Copied 4,000 ',
       },
       { command: `import --storage sqlite:import-${terminal}.db`, unit: 'plant', last: 'Imported 4,000 plants, ' },
-      { command: `backup backup-${terminal}.db`, unit: 'byte', last: 'Backed up ' },
+      { command: `backup backup-${terminal}.db`, unit: 'byte', last: 'Copied ' },
     ]) {
       const { code, stderr } = await callCommand(command.split(' '), { cwd, input });
       assert.equal(code, 0, stderr);
