@@ -87,14 +87,14 @@ describe('a synchronous standby', () => {
   it('a standby has every acknowledged write when it is promoted after the primary was killed', async (t) => {
     const proxy = await startTcpProxy(t, cluster.port);
     const load = startLoad(t, await startServices(t, cluster.url().replace(`:${cluster.port}`, `:${proxy.port}`)));
-    await load.acknowledgeMore(500);
+    await load.acknowledgeMore(200);
     await cluster.kill();
     await eventually(() => {
       assert.ok((load.statuses.get(503) ?? 0) > 0, 'No request failed while the primary was down.');
     });
     await standby.promote();
     proxy.pointTo(standby.port);
-    await load.acknowledgeMore(500);
+    await load.acknowledgeMore(200);
     await load.assertNothingLost();
   });
 });
