@@ -4,6 +4,7 @@ import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.t
 import type { Plant } from '../../core/model/plant.ts';
 import type { PageRequest } from '../../core/page.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
+import { runInNeutralContext } from '../../core/trace.ts';
 import { readPlants } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
 import { separator } from './statements.ts';
@@ -45,9 +46,11 @@ export class GroupedPages {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    nextTick(() => {
-      this.#isScheduled = false;
-      while (this.#waiting.length > 0 && this.#statements < maxStatements) void this.#settle(this.#takeGroup());
+    runInNeutralContext(() => {
+      nextTick(() => {
+        this.#isScheduled = false;
+        while (this.#waiting.length > 0 && this.#statements < maxStatements) void this.#settle(this.#takeGroup());
+      });
     });
   }
 

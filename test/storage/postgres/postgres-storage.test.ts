@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { after, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import type { Pool } from 'pg';
+import { PlantStore } from '../../../src/index.ts';
 import type { PlantPage } from '../../../src/index.ts';
 import { maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
@@ -212,6 +214,23 @@ it('PostgresStorage rejects only the list whose own read fails, if long texts ar
     lists.map(({ status }) => status),
     ['rejected', 'fulfilled', 'fulfilled'],
   );
+});
+
+it("PostgresStorage runs the statements of a PlantStore in no request's async context", async (t) => {
+  const [pool, contexts] = [cluster.pool(t), new AsyncLocalStorage<string>()];
+  const seen = new Set<unknown>();
+  const query: PostgresPool['query'] = (statement) => {
+    seen.add(contexts.getStore());
+    return pool.query(statement);
+  };
+  const store = new PlantStore({ storage: new PostgresStorage({ pool: { query }, table: cluster.newTable() }) });
+  const users = Array.from({ length: 30 }, (_, n) => `user ${n}`);
+  const request = (user: string) => async () => {
+    await store.createPlant(user, { id: 1, name: 'Fern' });
+    await store.listPlants(user, { limit: 1000 });
+  };
+  await Promise.all(users.map((user) => contexts.run(user, request(user))));
+  assert.deepEqual([...seen], [undefined]);
 });
 
 /** Uses the storage in every way that a service does. Deletes all plants that it creates. */
