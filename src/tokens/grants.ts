@@ -3,9 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { PlantStoreError } from '../core/model/errors.ts';
 import { requireAccess } from '../files/file.ts';
 import type { Caller } from '../boundary/caller.ts';
-import { InvalidTokenFileError, readTokenFile } from './token-file.ts';
+import { InvalidTokenFileError, readTokenFile, tokenDigest } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
-import { tokenDigest } from './token.ts';
 
 const checkIntervalMs = 500;
 const absent = 'absent';

@@ -1,15 +1,26 @@
+import { randomInt } from 'node:crypto';
 import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasFile, requireAccess, requireFolderOf, syncFolder } from '../files/file.ts';
-import { readTokenFile, tokenFileText } from './token-file.ts';
+import { readTokenFile, tokenDigest, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
-import { mintToken, randomBase62, tokenDigest } from './token.ts';
 
 const lockTimeoutMs = 5000;
 const retryAfterMs = 20;
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** 36 base62 digits have log2(62^36) ≈ 214 bits of entropy. */
+export function mintToken(): string {
+  return `pst_${randomBase62(36)}`;
+}
+
+function randomBase62(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+}
 
 /**
  * Creates the tokens file if it does not exist. `grant` must be valid. `deliver` shows or saves the token. It runs
@@ -37,7 +48,6 @@ export async function issueToken(
 
 /** Removes the token with this id or value from the file. Returns the id, or `undefined` if there is no such token. */
 export async function revokeToken(path: string, token: string): Promise<string | undefined> {
-  requireTokenFile(path);
   const digest = tokenDigest(token);
   const found = readToRevoke(path).find(({ id, sha256 }) => id === token || sha256 === digest);
   if (found === undefined) return undefined;
@@ -50,13 +60,6 @@ function readToRevoke(path: string): TokenRecord[] {
     return readTokenFile(path);
   } catch (cause) {
     throw new Error(`${(cause as Error).message} No token was revoked.`, { cause });
-  }
-}
-
-export function requireTokenFile(path: string): void {
-  requireFolderOf(path, 'tokens file');
-  if (!hasFile(path)) {
-    throw new Error(`There is no tokens file ${path}. Check the path, or create a token.`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { findOtherPlace, isFileOrMissing, requireAccess } from '../files/file.ts';
+import { findOtherPlace, hasFile, isFileOrMissing, requireAccess } from '../files/file.ts';
 import { isUser } from '../core/model/plant.ts';
 import { scopes as allScopes } from '../boundary/caller.ts';
 import type { Scope } from '../boundary/caller.ts';
@@ -23,6 +24,7 @@ export class InvalidTokenFileError extends Error {}
 
 /** @throws {InvalidTokenFileError} if the content is invalid, and another error if the file cannot be read. */
 export function readTokenFile(path: string): TokenRecord[] {
+  if (!hasFile(path)) throw new Error(`There is no tokens file ${path}. Check the path, or create a token.`);
   requireAccess([path], 'read');
   try {
     if (!isFileOrMissing(path)) throw new Error('it is not a file');
@@ -34,6 +36,10 @@ export function readTokenFile(path: string): TokenRecord[] {
     const message = `${path} cannot be used: ${(cause as Error).message}.`;
     throw cause instanceof InvalidTokenFileError ? new InvalidTokenFileError(message) : new Error(message, { cause });
   }
+}
+
+export function tokenDigest(token: string): string {
+  return hash('sha256', token, 'hex');
 }
 
 export function tokenFileText(tokens: readonly TokenRecord[]): string {

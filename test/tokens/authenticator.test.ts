@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createTokenFileAuthenticator } from '../../src/tokens.ts';
 import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
-import { tokenDigest } from '../../src/tokens/token.ts';
+import { tokenDigest } from '../../src/tokens/token-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**

@@ -4,9 +4,8 @@ import { chmod, chown, lstat, readdir, readFile, stat, symlink, writeFile } from
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { issueToken, revokeToken } from '../../src/tokens/issue.ts';
+import { issueToken, mintToken, revokeToken } from '../../src/tokens/issue.ts';
 import { readTokenFile } from '../../src/tokens/token-file.ts';
-import { mintToken } from '../../src/tokens/token.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 

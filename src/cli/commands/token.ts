@@ -3,7 +3,7 @@ import { scopes as allScopes } from '../../boundary/caller.ts';
 import { errorTable } from '../../core/model/errors.ts';
 import { isUser } from '../../core/model/plant.ts';
 import { hasFile } from '../../files/file.ts';
-import { issueToken, requireTokenFile, revokeToken } from '../../tokens/issue.ts';
+import { issueToken, revokeToken } from '../../tokens/issue.ts';
 import { readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseWord, UsageError } from '../command-line.ts';
@@ -30,7 +30,6 @@ export async function create(settings: Settings<'token create'>, user: string): 
 export async function list({ tokens }: Settings<'token list'>): Promise<number> {
   requireStandardOutput();
   const path = openPath(tokens);
-  requireTokenFile(path);
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
   const widthOf = (column: number): number => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0);
   const widths = Array.from({ length: 5 }, (_, column) => widthOf(column));
