@@ -1,6 +1,6 @@
 import type { JsonPage, PageRequest } from './page.ts';
 
-/** UTF-16 code units that are added for each page and each user, because even an empty page needs memory. */
+/** The estimated size of the objects of a page or a user, in UTF-16 code units. */
 const overhead = 256;
 
 interface UserPages {
@@ -8,7 +8,7 @@ interface UserPages {
   codeUnits: number;
 }
 
-/** An LRU cache of the first pages of lists. It saves half the CPU time of a response with 20 plants. */
+/** An LRU cache of the first pages of lists. */
 export class PageCache {
   readonly #maxCodeUnits: number;
   readonly #dataVersion: () => number;
@@ -18,8 +18,8 @@ export class PageCache {
   #version: number | undefined;
   #changes = 0;
 
-  constructor(maxCodeUnits: number, dataVersion: () => number) {
-    this.#maxCodeUnits = maxCodeUnits;
+  constructor(maxBytes: number, dataVersion: () => number) {
+    this.#maxCodeUnits = maxBytes / 2;
     this.#dataVersion = dataVersion;
   }
 

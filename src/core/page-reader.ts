@@ -1,17 +1,20 @@
 import { setImmediate } from 'node:timers';
-import { Arrivals } from './arrivals.ts';
 import { asStorageError } from './model/errors.ts';
-import type { PageCache } from './page-cache.ts';
-import { maxPageLength, readPage, toJsonPage } from './page.ts';
+import { plantsJson } from './model/plant.ts';
+import { PageCache } from './page-cache.ts';
+import { maxPageLength } from './page.ts';
 import type { JsonPage, PageRequest } from './page.ts';
-import type { StorageAdapter } from './storage-adapter.ts';
+import type { ListRange, PlantPage, StorageAdapter } from './storage-adapter.ts';
 import { runInNeutralContext } from './trace.ts';
+import { Arrivals } from './write-queue.ts';
 
 /** A turn ends after about this many plants, because a synchronous adapter blocks the event loop. */
 const maxTurnPlants = maxPageLength;
 
 /** A turn starts at the latest after this many requests, because with many clients an iteration can take a second. */
 const maxArrivals = 64;
+
+export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, lastId: undefined, hasMore: false });
 
 interface Entry {
   readonly request: PageRequest;
@@ -32,15 +35,22 @@ export class PageReader {
   readonly #cache: PageCache | undefined;
   readonly #arrivals = new Arrivals();
   #arrived: Entry[] = [];
-  /** The waiting requests of each user. Users are served in the order of the map. */
+  /** Requests whose page is not cached, by user. The user at the start of the map is the next to be served. */
   readonly #waiting = new Map<string, Entry[]>();
   /** The users whose pages are being read. */
   readonly #reading = new Set<string>();
   #isScheduled = false;
 
-  constructor(storage: StorageAdapter, cache: PageCache | undefined) {
+  constructor(storage: StorageAdapter, maxCacheBytes: number) {
     this.#storage = storage;
-    this.#cache = cache;
+    if (storage.dataVersion !== undefined && maxCacheBytes > 0) {
+      this.#cache = new PageCache(maxCacheBytes, storage.dataVersion.bind(storage));
+    }
+  }
+
+  /** Removes a user's cached pages. */
+  forget(user: string): void {
+    this.#cache?.forget(user);
   }
 
   /** The limit must be 1 to 1000. */
@@ -64,7 +74,7 @@ export class PageReader {
 
   #takeTurn(): void {
     runInNeutralContext(() => {
-      this.#resolveOrEnqueue();
+      this.#resolveCached();
       this.#readWaiting();
     });
   }
@@ -81,8 +91,7 @@ export class PageReader {
     }
   }
 
-  /** Resolves each new request whose page is cached, and adds the others to the waiting requests. */
-  #resolveOrEnqueue(): void {
+  #resolveCached(): void {
     const arrived = this.#arrived;
     if (arrived.length === 0) return;
     this.#arrived = [];
@@ -103,7 +112,7 @@ export class PageReader {
     }
   }
 
-  /** Requests for the same page share a read. Returns the number of plants that the reads may return. */
+  /** Reads a user's next pages, each page once. Returns the sum of their limits. */
   #readNext(user: string, entries: readonly Entry[]): number {
     const reads = new Map<string, Promise<JsonPage>>();
     let plants = 0;
@@ -121,7 +130,7 @@ export class PageReader {
       count++;
     }
     this.#waiting.delete(user);
-    // The user moves to the end of the map.
+    // The user is now at the end of the map.
     if (count < entries.length) this.#waiting.set(user, entries.slice(count));
     this.#reading.add(user);
     void Promise.allSettled(reads.values()).then(() => {
@@ -138,4 +147,32 @@ export class PageReader {
     if (changes === this.#cache?.changes) this.#cache?.add(request, page);
     return page;
   }
+}
+
+/** Rejects with a PlantStoreError. An invalid page counts as a failure of the storage. */
+export async function readPage(storage: StorageAdapter, user: string, range: ListRange): Promise<PlantPage> {
+  try {
+    const page = await storage.list(user, range);
+    checkPage(page, range);
+    return page;
+  } catch (error) {
+    throw asStorageError(error);
+  }
+}
+
+export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
+  return { json: plantsJson(plants), count: plants.length, lastId: plants.at(-1)?.id, hasMore };
+}
+
+/** Throws a TypeError if the page is invalid, because an invalid page could make a list endless. */
+function checkPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): void {
+  const { plants, hasMore } = page ?? {};
+  if (Array.isArray(plants) && typeof hasMore === 'boolean') {
+    const [first, last] = [plants[0], plants.at(-1)];
+    const isEmpty = first === undefined || last === undefined;
+    const isInRange = isEmpty ? !hasMore : (after === undefined || first.id > after) && first.id <= last.id;
+    if (plants.length <= limit && isInRange) return;
+  }
+  const rule = 'at most limit plants, in ascending order of id, after the id; at least one if hasMore is true';
+  throw new TypeError(`list of the storage adapter must return { plants, hasMore }: ${rule}`);
 }

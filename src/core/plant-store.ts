@@ -1,15 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { asStorageError, PlantStoreError } from './model/errors.ts';
+import { PlantStoreError } from './model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../boundary/options.ts';
 import { checkUser, maxLimit, parseInt64, parseNewPlant } from './model/plant.ts';
 import type { NewPlant, Plant, PlantId } from './model/plant.ts';
-import { PageCache } from './page-cache.ts';
-import { PageReader } from './page-reader.ts';
-import { emptyPage, maxPageLength, readPage } from './page.ts';
+import { emptyPage, PageReader, readPage } from './page-reader.ts';
+import { maxPageLength } from './page.ts';
 import type { JsonPage } from './page.ts';
 import { checkAdapter } from './storage-adapter.ts';
-import type { ListRange, StorageAdapter, Write } from './storage-adapter.ts';
+import type { ListRange, StorageAdapter } from './storage-adapter.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Options of a {@link PlantStore}. */
@@ -49,7 +48,6 @@ export class PlantStore {
   readonly #storage: StorageAdapter;
   readonly #writes: WriteQueue;
   readonly #pages: PageReader;
-  readonly #cache: PageCache | undefined;
   #closing: Promise<void> | undefined;
 
   /** Does not use the storage yet. If an option is invalid or unknown, throws a TypeError that names the option. */
@@ -60,11 +58,10 @@ export class PlantStore {
     checkIntegerOption('maxPendingWrites', maxPendingWrites, 1);
     checkIntegerOption('maxCacheBytes', maxCacheBytes, 0);
     this.#storage = storage;
-    this.#writes = new WriteQueue((writes) => this.#commit(writes), maxPendingWrites);
-    if (storage.dataVersion !== undefined && maxCacheBytes > 0) {
-      this.#cache = new PageCache(maxCacheBytes / 2, storage.dataVersion.bind(storage));
-    }
-    this.#pages = new PageReader(storage, this.#cache);
+    this.#pages = new PageReader(storage, maxCacheBytes);
+    this.#writes = new WriteQueue(storage, maxPendingWrites, (user) => {
+      this.#pages.forget(user);
+    });
   }
 
   /** The number of pending writes, 0 to `maxPendingWrites`. A write is pending until its commit completes. */
@@ -183,20 +180,6 @@ export class PlantStore {
       left -= plants.length;
       // An adapter can read synchronously, so other work must be able to run between two pages.
       await nextIteration();
-    }
-  }
-
-  async #commit(writes: Write[]): Promise<boolean[]> {
-    try {
-      const outcomes: unknown = await this.#storage.commit(writes);
-      const isBoolean = (outcome: unknown): outcome is boolean => typeof outcome === 'boolean';
-      if (Array.isArray(outcomes) && outcomes.length === writes.length && outcomes.every(isBoolean)) return outcomes;
-      throw new TypeError('commit of the storage adapter must return one boolean for each write');
-    } catch (error) {
-      throw asStorageError(error);
-    } finally {
-      // A failed commit might also have changed the plants, because its outcome is unknown.
-      if (this.#cache !== undefined) for (const { user } of writes) this.#cache.forget(user);
     }
   }
 }

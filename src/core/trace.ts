@@ -2,7 +2,23 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { TracingChannel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
-import type { CommitMessage } from './commit-message.ts';
+import type { PlantStoreError } from './model/errors.ts';
+
+/** The message on the channels of `tracingChannel('plant-store:commit')`, which trace each batch of a PlantStore. */
+export interface CommitMessage {
+  /** The number of writes in the batch. */
+  readonly writes: number;
+  /**
+   * One function for each write that was requested while the `start` channel had subscribers. It calls `work` in the
+   * async context of that request (`AsyncLocalStorage.snapshot()`), so that a subscriber can link the commit to the
+   * request.
+   */
+  readonly contexts: readonly (<Result>(work: () => Result) => Result)[];
+  /** The commit's error; `undefined` if the commit succeeded. */
+  readonly error?: PlantStoreError;
+  /** The duration of the commit in milliseconds, without the wait before it; 0 until the commit has ended. */
+  readonly durationMs: number;
+}
 
 const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('plant-store:commit');
 

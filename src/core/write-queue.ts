@@ -1,9 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate, setTimeout } from 'node:timers';
-import { Arrivals } from './arrivals.ts';
-import { PlantStoreError } from './model/errors.ts';
+import { asStorageError, PlantStoreError } from './model/errors.ts';
 import { idOf } from './storage-adapter.ts';
-import type { Write } from './storage-adapter.ts';
+import type { StorageAdapter, Write } from './storage-adapter.ts';
 import { captureContext, runInNeutralContext, traceCommit } from './trace.ts';
 import type { RequestContext } from './trace.ts';
 
@@ -31,7 +30,8 @@ interface Entry {
  * same plant waits for the next batch. If only one client sends writes, a write does not wait for others.
  */
 export class WriteQueue {
-  readonly #commit: (writes: Write[]) => Promise<boolean[]>;
+  readonly #storage: StorageAdapter;
+  readonly #onChange: (user: string) => void;
   readonly #maxPendingWrites: number;
   #waiting: Entry[] = [];
   #pending = 0;
@@ -41,8 +41,10 @@ export class WriteQueue {
   #endWait: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(commit: (writes: Write[]) => Promise<boolean[]>, maxPendingWrites: number) {
-    this.#commit = commit;
+  /** Calls `onChange` when a user's plants might have changed. */
+  constructor(storage: StorageAdapter, maxPendingWrites: number, onChange: (user: string) => void) {
+    this.#storage = storage;
+    this.#onChange = onChange;
     this.#maxPendingWrites = maxPendingWrites;
   }
 
@@ -116,12 +118,28 @@ export class WriteQueue {
     try {
       const outcomes = await traceCommit(batch, () => this.#commit(batch.map(({ write }) => write)));
       pendingAtSuccess = this.#pending;
-      for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index] === true);
+      batch.forEach((entry, index) => {
+        entry.resolve(outcomes[index] === true);
+      });
     } catch (error) {
       for (const entry of batch) entry.reject(error);
     }
     this.#pending -= batch.length;
     return pendingAtSuccess;
+  }
+
+  async #commit(writes: readonly Write[]): Promise<boolean[]> {
+    try {
+      const outcomes: unknown = await this.#storage.commit(writes);
+      const isBoolean = (outcome: unknown): outcome is boolean => typeof outcome === 'boolean';
+      if (Array.isArray(outcomes) && outcomes.length === writes.length && outcomes.every(isBoolean)) return outcomes;
+      throw new TypeError('commit of the storage adapter must return one boolean for each write');
+    } catch (error) {
+      throw asStorageError(error);
+    } finally {
+      // A failed commit might also have changed the plants, because its outcome is unknown.
+      for (const { user } of writes) this.#onChange(user);
+    }
   }
 
   /**
@@ -155,4 +173,21 @@ function sizeOf(write: Write): number {
   if (write.kind === 'delete') return 0;
   const { name, tag = '' } = write.plant;
   return Buffer.byteLength(name) + Buffer.byteLength(tag);
+}
+
+/** Counts the requests of each event loop iteration, to detect whether only one client sends requests. */
+export class Arrivals {
+  #count = 0;
+  #isCrowded = true;
+
+  /** Returns whether the request is alone: the first in its iteration, after an iteration with only one request. */
+  add(): boolean {
+    this.#count++;
+    if (this.#count > 1) return false;
+    setImmediate(() => {
+      this.#isCrowded = this.#count > 1;
+      this.#count = 0;
+    });
+    return !this.#isCrowded;
+  }
 }

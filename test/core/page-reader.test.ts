@@ -4,7 +4,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import fc from 'fast-check';
 import { PlantStore } from '../../src/index.ts';
 import type { JsonPage } from '../../src/index.ts';
-import { toJsonPage } from '../../src/core/page.ts';
+import { toJsonPage } from '../../src/core/page-reader.ts';
 import { create, createEach } from '../../src/testing/plants.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { rowOfPlants } from '../support/stored-plants.ts';

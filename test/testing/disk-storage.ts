@@ -1,5 +1,4 @@
-import { cutPage } from '../../src/core/page.ts';
-import { scanPages } from '../../src/core/scan-pages.ts';
+import { cutPage, scanPages } from '../../src/core/page.ts';
 import { idOf } from '../../src/core/storage-adapter.ts';
 import { PlantStoreError } from '../../src/index.ts';
 import type { StorageAdapter, Write } from '../../src/index.ts';

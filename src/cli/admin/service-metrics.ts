@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { CommitMessage } from '../../core/commit-message.ts';
+import type { CommitMessage } from '../../core/trace.ts';
 import { errorTable } from '../../core/model/errors.ts';
 import type { RequestMessage } from '../../http/trace.ts';
 import { openConnections } from '../../http/node/connections.ts';

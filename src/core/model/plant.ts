@@ -83,7 +83,7 @@ export function isUser(value: unknown): value is string {
 }
 
 /** PostgreSQL cannot store U+0000, and UTF-8 cannot encode unpaired surrogates. */
-export function isStorableString(text: string): boolean {
+function isStorableString(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
@@ -93,7 +93,7 @@ export const maxInt64: bigint = 2n ** 63n - 1n;
 /** The largest int64 has this many digits. Longer numbers are not passed to BigInt(), which parses them slowly. */
 const maxDigits = 19;
 
-export function isInt64(value: bigint): boolean {
+function isInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;
 }
 

@@ -2,7 +2,7 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkMethods, checkOptionNames } from '../../boundary/options.ts';
 import { idOf } from '../../core/storage-adapter.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
-import { scanPages } from '../../core/scan-pages.ts';
+import { scanPages } from '../../core/page.ts';
 import { GroupedPages } from './grouped-pages.ts';
 import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';

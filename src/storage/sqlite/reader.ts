@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Plant } from '../../core/model/plant.ts';
-import { cutPage, maxPageBytes, maxPageLength } from '../../core/page.ts';
+import { cutPage, maxPageBytes, maxPageLength, scanPages } from '../../core/page.ts';
 import type { ListRange, OwnedPlant, PlantPage } from '../../core/storage-adapter.ts';
-import { scanPages } from '../../core/scan-pages.ts';
 import { inTransaction } from './database.ts';
 
 /** Less than every int64. SQLite compares integers with doubles exactly. */
@@ -39,9 +38,7 @@ export class Reader {
   }
 
   scan(): AsyncIterable<OwnedPlant[]> {
-    return scanPages((user, after) =>
-      readSteps(this.#selectOwned, toOwnedPlant, [user, after], maxPageLength),
-    );
+    return scanPages((user, after) => readSteps(this.#selectOwned, toOwnedPlant, [user, after], maxPageLength));
   }
 
   /** Changes when another connection commits. */
