@@ -2,11 +2,9 @@ import { constants } from 'node:os';
 import { readCommandLine, UsageError } from './command-line.ts';
 import type { CommandName, Settings } from './command-line.ts';
 import { backUp, restore } from './commands/backup.ts';
-import * as copy from './commands/copy.ts';
-import * as exportPlants from './commands/export.ts';
-import * as importPlants from './commands/import.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
+import * as transfer from './commands/transfer.ts';
 import { commandHelp, help } from './help.ts';
 import { ClosedPipeError, print, tell } from './output/print.ts';
 import { describeError } from './output/text.ts';
@@ -18,9 +16,9 @@ const runs: { readonly [Name in CommandName]: (settings: Settings<Name>, operand
   'token create': token.create,
   'token list': token.list,
   'token revoke': token.revoke,
-  copy: copy.run,
-  export: exportPlants.run,
-  import: importPlants.run,
+  copy: transfer.copy,
+  export: transfer.exportPlants,
+  import: transfer.importPlants,
   backup: backUp,
   restore,
 };

@@ -17,7 +17,7 @@ export interface Flag {
 
 export interface Command {
   readonly operand?: string;
-  readonly summary: string;
+  /** The first sentence is also part of the general help. */
   readonly about: string;
   /** The flags of the command, and what each does. */
   readonly flags: Readonly<Record<string, string>>;
@@ -46,9 +46,8 @@ export const flags = {
 
 export const commands = {
   serve: {
-    summary: 'run the HTTP service',
-    about: `Runs the HTTP service. On SIGINT or SIGTERM, the server finishes the requests in
-progress and exits. SIGHUP has the same effect, but only on a terminal.`,
+    about: `Runs the HTTP service. On SIGINT or SIGTERM, the server finishes the requests in progress and exits. SIGHUP
+      has the same effect, but only on a terminal.`,
     flags: {
       host: 'the address to listen on',
       port: 'the port to listen on; 0 selects a free port',
@@ -71,9 +70,8 @@ progress and exits. SIGHUP has the same effect, but only on a terminal.`,
   },
   'token create': {
     operand: 'USER',
-    summary: 'create a bearer token for a user',
-    about: `Prints a new bearer token for USER. The token is not shown again. A running
-server accepts it within a second.`,
+    about: `Prints a new bearer token for USER. The token is not shown again. A running server accepts it within a
+      second.`,
     flags: {
       tokens: 'the tokens file',
       scope: 'the scopes of the token, plants:read or plants:write, separated by commas',
@@ -81,58 +79,47 @@ server accepts it within a second.`,
     },
   },
   'token list': {
-    summary: 'list all tokens, but not their values',
     about: 'Lists all tokens, but not their values.',
     flags: { tokens: 'the tokens file' },
   },
   'token revoke': {
     operand: 'ID',
-    summary: 'remove a token',
-    about: `Removes the token with this id; ID can also be the token itself. A running
-server refuses it within a second.`,
+    about: `Removes the token with this id. ID can also be the token itself. A running server refuses it within a
+      second.`,
     flags: { tokens: 'the tokens file' },
   },
   copy: {
-    summary: 'copy all plants from one storage to another',
-    about: `Copies all plants of all users. Plants that the target already has are skipped,
-so you can continue an interrupted copy by running it again. Nothing is
-overwritten: if the target has a different plant with the same user and id, the
-conflict is reported, and the exit code is 1.`,
+    about: `Copies all plants of all users to another storage. Plants that the target already has are skipped, so you can continue an
+      interrupted copy by running it again. Nothing is overwritten: if the target has a different plant with the same
+      user and id, the conflict is reported, and the exit code is 1.`,
     flags: {
       from: 'the storage to read: sqlite:FILE or postgres://…',
       to: 'the storage to write: sqlite:FILE or postgres://…',
     },
   },
   export: {
-    summary: 'write all plants to standard output, one JSON object per line',
     about: `Writes all plants of all users to standard output. Each line is a JSON object:
-{"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The tag is omitted if the
-plant has none. Ids are exact integers, even beyond 2^53.`,
+      {"user":"ada","id":1,"name":"Fern","tag":"indoor"}. The tag is omitted if the plant has none. Ids are exact
+      integers, even beyond 2^53.`,
     flags: { storage: 'sqlite:FILE or postgres://…' },
   },
   import: {
-    summary: 'create plants from standard input, one JSON object per line',
-    about: `Creates plants from standard input, one JSON object per line, as export writes
-them. Plants that the storage already has are skipped. Nothing is overwritten:
-if the storage has a different plant with the same user and id, the conflict is
-reported. A line that is not a plant is reported with its number and skipped.
-In both cases the exit code is 1.`,
+    about: `Creates plants from standard input, one JSON object per line, as export writes them. Plants that the
+      storage already has are skipped. Nothing is overwritten: if the storage has a different plant with the same user
+      and id, the conflict is reported. A line that is not a plant is reported with its number and skipped. In both
+      cases the exit code is 1.`,
     flags: { storage: 'sqlite:FILE or postgres://…' },
   },
   backup: {
     operand: 'TARGET',
-    summary: 'copy an SQLite file while a server uses it',
-    about: `Copies a snapshot of the SQLite file of --storage to the new file TARGET.
-Servers may continue to write. To restore the backup, stop the server and run
-plant-store restore.`,
+    about: `Copies a snapshot of the SQLite file of --storage to the new file TARGET. Servers may continue to write. To
+      restore the backup, stop the server and run plant-store restore.`,
     flags: { storage: 'sqlite:FILE, the file to copy' },
   },
   restore: {
     operand: 'BACKUP',
-    summary: 'copy a backup to a new SQLite file',
-    about: `Checks BACKUP, and copies it to the new SQLite file of --storage. Stop all
-servers first. If that file exists, restore prints the command that moves it
-away.`,
+    about: `Checks BACKUP, and copies it to the new SQLite file of --storage. Stop all servers first. If that file
+      exists, restore prints the command that moves it away.`,
     flags: { storage: 'sqlite:FILE, the new file' },
   },
 } as const;

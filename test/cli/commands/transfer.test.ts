@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readLines } from '../../../src/cli/commands/import.ts';
+import { readLines } from '../../../src/cli/commands/transfer.ts';
 import { plantOf } from '../../../src/testing/plants.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';

@@ -1,18 +1,58 @@
 import { errorTable, isPlantStoreError } from '../../core/model/errors.ts';
 import { parseExactJson } from '../../core/model/exact-json.ts';
-import { isUser, parseNewPlant } from '../../core/model/plant.ts';
+import { isUser, parseNewPlant, plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
+import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/copy-plants.ts';
 import type { Settings } from '../command-line.ts';
-import { runInterruptibly } from '../interruption.ts';
-import { TransferReport } from '../output/transfer-report.ts';
+import { exitCodeOf, runInterruptibly, untilAborted } from '../interruption.ts';
+import { print, Progress, requireStandardOutput, tell } from '../output/print.ts';
+import { formatCount, printable } from '../output/text.ts';
 import { refuseRoot } from '../refuse-root.ts';
-import { filesOf, parseStorage, withTarget } from '../storage.ts';
+import { filesOf, parseStorage, withSource, withTarget } from '../storage.ts';
 
 /** Bounds the memory that one line uses. */
 const maxLineBytes = 1_048_576;
+const maxShownLines = 10;
 
-export async function run({ storage }: Settings<'import'>): Promise<number> {
+export async function copy(settings: Settings<'copy'>): Promise<number> {
+  const from = parseStorage(settings.from, ['sqlite', 'postgres']);
+  const to = parseStorage(settings.to, ['sqlite', 'postgres']);
+  refuseRoot(...filesOf(from, to));
+  return runInterruptibly((signal) =>
+    withSource(from, (pages) =>
+      withTarget(to, async (target) => {
+        const report = new TransferReport();
+        const counts = await addPlants(untilAborted(pages, signal), target, report);
+        return report.finish('Copied', counts, signal);
+      }),
+    ),
+  );
+}
+
+export async function exportPlants({ storage }: Settings<'export'>): Promise<number> {
+  requireStandardOutput();
+  const location = parseStorage(storage, ['sqlite', 'postgres']);
+  refuseRoot(...filesOf(location));
+  return withSource(location, async (pages) => {
+    const progress = new Progress('plant');
+    let count = 0;
+    for await (const page of pages) {
+      await print(page.map(toLine).join(''));
+      count += page.length;
+      // A terminal already shows the plants.
+      if (!process.stdout.isTTY) progress.show(count);
+    }
+    tell(`Exported ${formatCount(count, 'plant')}.`);
+    return 0;
+  });
+}
+
+function toLine({ user, plant }: OwnedPlant): string {
+  return `{"user":${JSON.stringify(user)},"id":${plant.id},${plantJson(plant).slice(1)}\n`;
+}
+
+export async function importPlants({ storage }: Settings<'import'>): Promise<number> {
   const location = parseStorage(storage, ['sqlite', 'postgres']);
   refuseRoot(...filesOf(location));
   return runInterruptibly((signal) =>
@@ -90,5 +130,36 @@ function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
     return isUser(user) ? { user, plant } : errorTable.invalid_user.message;
   } catch (error) {
     return isPlantStoreError(error) ? error.message : 'it is not JSON in UTF-8.';
+  }
+}
+
+class TransferReport implements CopyPlantsOptions {
+  readonly #progress = new Progress('plant');
+  #badLines = 0;
+
+  readonly onProgress = ({ added, existing, conflicts }: CopyCounts): void => {
+    this.#progress.show(added + existing + conflicts);
+  };
+
+  readonly onConflict = ({ user, plant: { id } }: PlantConflict): void => {
+    const name = printable(JSON.stringify(user));
+    tell(`User ${name} has a different plant with id ${id}, which was not changed.`);
+  };
+
+  onBadLine(number: number, problem: string): void {
+    this.#badLines++;
+    if (this.#badLines <= maxShownLines) tell(`Line ${number} was left out: ${problem}`);
+    if (this.#badLines === maxShownLines) tell('Further bad lines are only counted.');
+  }
+
+  /** Returns the exit code. */
+  finish(verb: string, { added, existing, conflicts }: CopyCounts, signal: AbortSignal): number {
+    const counts = [`${verb} ${formatCount(added, 'plant')}`, `${formatCount(existing, 'plant')} already existed`];
+    counts.push(formatCount(conflicts, 'conflict'));
+    if (this.#badLines > 0) counts.push(formatCount(this.#badLines, 'bad line'));
+    const advice = signal.aborted ? ' Interrupted: run the command again to continue.' : '';
+    tell(`${counts.join(', ')}.${advice}`);
+    if (signal.aborted) return exitCodeOf(signal);
+    return conflicts === 0 && this.#badLines === 0 ? 0 : 1;
   }
 }
