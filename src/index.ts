@@ -9,7 +9,7 @@ export { errorTable, isPlantStoreError, PlantStoreError } from './core/model/err
 export type { ErrorCode, ErrorRow } from './core/model/errors.ts';
 export { PlantStore } from './core/plant-store.ts';
 export type { ListOptions, PlantStoreOptions } from './core/plant-store.ts';
-export type { NewPlant, Plant, PlantId } from './core/model/plant.ts';
+export type { NewPlant, Plant, PlantId, PlantIdInput } from './core/model/plant.ts';
 export { MemoryStorage } from './storage/memory/memory-storage.ts';
 export type { JsonPage } from './core/page.ts';
 export type {

@@ -8,19 +8,24 @@ export interface Caller {
   /** The user whose plants the caller can access, a string of 1 to 255 UTF-8 bytes. */
   readonly user: string;
   /** The caller's scopes; default: all. A string that is not a {@link Scope} is ignored. */
-  readonly scopes?: readonly string[] | undefined;
+  readonly scopes?: readonly (Scope | (string & {}))[] | undefined;
   /** Identifies the token in the log and in request messages, so it must not be a secret. */
   readonly tokenId?: string | undefined;
 }
 
 /** The request that contains a bearer token. */
-export interface AuthRequest {
+export interface AuthRequest<Raw = unknown> {
   /** The method, such as `GET`. */
   readonly method: string;
   /** The path without the query and without `basePath`, such as `/plants`. */
   readonly path: string;
   /** Returns the value of a header, or `undefined` if the header was not sent. The case of `name` does not matter. */
   readonly header: (name: string) => string | undefined;
+  /**
+   * What the web server or the framework passed to the service: the `IncomingMessage` that `createRequestListener`
+   * received, or the `Request` that `createFetchHandler` received. Middleware may have added properties to it.
+   */
+  readonly raw: Raw;
 }
 
 /**
@@ -32,7 +37,7 @@ export interface AuthRequest {
  * @example
  * const authenticate: Authenticate = (token) => (token === process.env.ADAS_TOKEN ? { user: 'ada' } : null);
  */
-export type Authenticate = (
+export type Authenticate<Raw = unknown> = (
   token: string,
-  request: AuthRequest,
+  request: AuthRequest<Raw>,
 ) => Caller | null | undefined | PromiseLike<Caller | null | undefined>;

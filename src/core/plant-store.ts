@@ -3,7 +3,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import { PlantStoreError } from './model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../boundary/options.ts';
 import { checkUser, maxLimit, parseInt64, parseNewPlant } from './model/plant.ts';
-import type { NewPlant, Plant, PlantId } from './model/plant.ts';
+import type { NewPlant, Plant, PlantIdInput } from './model/plant.ts';
 import { emptyPage, PageReader, readPage } from './page-reader.ts';
 import { maxPageLength } from './page.ts';
 import type { JsonPage } from './page.ts';
@@ -27,7 +27,7 @@ export interface PlantStoreOptions {
 /** Selects which of a user's plants to list. */
 export interface ListOptions {
   /** List only plants with an id greater than this one (keyset pagination). */
-  after?: PlantId | number | undefined;
+  after?: PlantIdInput | undefined;
   /** The maximum number of plants to list, 0 to 2147483647; default: all plants. */
   limit?: number | undefined;
 }
@@ -134,7 +134,7 @@ export class PlantStore {
    * @example
    * if (!(await store.deletePlant('ada', 7))) console.log('There was no plant 7');
    */
-  async deletePlant(user: string, id: PlantId | number): Promise<boolean> {
+  async deletePlant(user: string, id: PlantIdInput): Promise<boolean> {
     checkUser(user);
     return this.#writes.add({ kind: 'delete', user, id: parseInt64('invalid_id', 'id', id) });
   }

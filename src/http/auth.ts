@@ -20,10 +20,14 @@ function bearerToken(request: ServiceRequest): string {
 }
 
 /** Throws `missing_credentials` or `invalid_token`. Any other error is a fault of the application. */
-export async function findCaller(authenticate: Authenticate, request: ServiceRequest, path: string): Promise<Caller> {
+export async function findCaller(
+  authenticate: Authenticate<never>,
+  request: ServiceRequest,
+  path: string,
+): Promise<Caller> {
   const token = bearerToken(request);
   const header = (name: string): string | undefined => request.header(name.toLowerCase());
-  const result = authenticate(token, { method: request.method, path, header });
+  const result = authenticate(token, { method: request.method, path, header, raw: request.raw as never });
   return checkedCaller(isPromiseLike(result) ? await inTime(result) : result);
 }
 

@@ -4,6 +4,8 @@ import type { ErrorCode } from '../core/model/errors.ts';
 import { parseExactJson } from '../core/model/exact-json.ts';
 
 export interface ServiceRequest {
+  /** The request that the front received. */
+  readonly raw: unknown;
   readonly method: string;
   /** A path and a query, or an absolute URL (RFC 9112 §3.2). */
   readonly target: string;

@@ -19,10 +19,13 @@ export interface ServiceStore {
   deletePlant(user: string, id: PlantId): Promise<boolean>;
 }
 
-/** The options of `createRequestListener`, `createPlantServer` and `createFetchHandler`. */
-export interface ServiceOptions {
+/**
+ * The options of `createRequestListener`, `createPlantServer` and `createFetchHandler`. `Raw` is the type of the request
+ * that `authenticate` receives as `raw`.
+ */
+export interface ServiceOptions<Raw = unknown> {
   /** Returns the caller that a bearer token identifies. Required, so that no service is open by accident. */
-  authenticate: Authenticate;
+  authenticate: Authenticate<Raw>;
   /** The maximum size of a request body in bytes, 1 or more; default 65536. */
   maxBodyBytes?: number | undefined;
   /**
@@ -61,11 +64,14 @@ export interface FailedRequest {
   readonly path: string;
 }
 
-type ParsedOptions = { readonly [Name in keyof ServiceOptions]-?: Exclude<ServiceOptions[Name], undefined> } & {
+/** The options of any front. */
+export type AnyOptions = ServiceOptions<never>;
+
+type ParsedOptions = { readonly [Name in keyof AnyOptions]-?: Exclude<AnyOptions[Name], undefined> } & {
   readonly corsOrigin: readonly string[];
 };
 
-export function parseServiceOptions(store: unknown, options: ServiceOptions): ParsedOptions {
+export function parseServiceOptions(store: unknown, options: AnyOptions): ParsedOptions {
   checkMethods('store', 'a PlantStore', store, ['createPlant', 'listPageJson', 'deletePlant']);
   const names = ['authenticate', 'maxBodyBytes', 'maxInFlight', 'basePath', 'corsOrigin', 'trustedProxies', 'onError'];
   checkOptionNames('the service', options, names);

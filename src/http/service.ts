@@ -11,7 +11,7 @@ import type { ErrorText, Result, ServiceRequest, ServiceResponse } from './excha
 import { parseListQuery, readList } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
-import type { FailedRequest, ServiceOptions, ServiceStore } from './options.ts';
+import type { AnyOptions, FailedRequest, ServiceStore } from './options.ts';
 import { Permits } from './permits.ts';
 import { redactPath, operationOf, resolveTarget } from './routes.ts';
 import type { Operation, OperationId, ResolvedTarget } from './routes.ts';
@@ -42,7 +42,7 @@ const clientGone = 499;
 
 const retryAfterSeconds = 1;
 
-export function createService(store: ServiceStore, options: ServiceOptions): Service {
+export function createService(store: ServiceStore, options: AnyOptions): Service {
   const parsed = parseServiceOptions(store, options);
   const { authenticate, basePath, corsOrigin, maxBodyBytes, maxInFlight, trustedProxies } = parsed;
   const permits = new Permits(maxInFlight);

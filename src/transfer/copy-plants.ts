@@ -12,7 +12,7 @@ export interface PlantConflict {
   /** The plant that was not added. */
   readonly plant: Plant;
   /** The stored plant with the same id, which stays unchanged. */
-  readonly existing: Plant;
+  readonly stored: Plant;
 }
 
 /** The result of `copyPlants`. */
@@ -88,7 +88,7 @@ export async function addPlants(
       counts.existing++;
     } else {
       counts.conflicts++;
-      onConflict?.({ user, plant, existing });
+      onConflict?.({ user, plant, stored: existing });
     }
     return true;
   }

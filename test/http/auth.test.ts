@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
 import { it } from 'node:test';
 import { PlantStoreError } from '../../src/index.ts';
 import type { Authenticate } from '../../src/http.ts';
@@ -115,14 +116,16 @@ it('authenticate causes a 500 and a reported error if it does not settle within 
   assert.match(String(service.faults), /did not settle within 10000 milliseconds/);
 });
 
-it('authenticate receives the method, the path and the headers of the request', async (t) => {
+it('authenticate receives the method, the path, the headers and the request of the framework', async (t) => {
   const seen: unknown[] = [];
-  const authenticate: Authenticate = (token, { method, path, header }) => {
-    seen.push([token, method, path, header('X-Tenant'), header('x-none'), header('constructor')]);
+  const authenticate: Authenticate = (token, { method, path, header, raw }) => {
+    seen.push([token, method, path, header('X-Tenant'), header('x-none'), header('constructor')], raw);
     return { user: 'ada' };
   };
-  for (const service of [await startService(t, { authenticate }), createFetchService(t, { authenticate })]) {
+  const [overNode, overFetch] = [await startService(t, { authenticate }), createFetchService(t, { authenticate })];
+  for (const service of [overNode, overFetch]) {
     await service.call('DELETE', '/plants/7?a=b', { headers: { 'x-tenant': 'garden' } });
-    assert.deepEqual(seen.splice(0), [['ada', 'DELETE', '/plants/7', 'garden', undefined, undefined]]);
+    assert.deepEqual(seen.shift(), ['ada', 'DELETE', '/plants/7', 'garden', undefined, undefined]);
+    assert.ok(seen.pop() instanceof (service === overNode ? IncomingMessage : Request));
   }
 });

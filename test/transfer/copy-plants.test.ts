@@ -42,8 +42,8 @@ it('copyPlants › never overwrites a plant, and reports each conflict with both
   const counts = await copyPlants(from, to, { onConflict: (conflict) => conflicts.push(conflict) });
   assert.deepEqual(counts, { added: 1, existing: 0, conflicts: 2 });
   assert.deepEqual(conflicts, [
-    { user: 'ada', plant: { id: 1n, name: 'Fern' }, existing: { id: 1n, name: 'Fern', tag: '' } },
-    { user: 'bob', plant: { id: 1n, name: 'Ivy' }, existing: { id: 1n, name: 'Oak' } },
+    { user: 'ada', plant: { id: 1n, name: 'Fern' }, stored: { id: 1n, name: 'Fern', tag: '' } },
+    { user: 'bob', plant: { id: 1n, name: 'Ivy' }, stored: { id: 1n, name: 'Oak' } },
   ]);
   assert.deepEqual(new Set(await scanAll(to)), new Set([...existing, wanted[1]]));
 });

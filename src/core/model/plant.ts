@@ -4,6 +4,9 @@ import type { ErrorCode } from './errors.ts';
 /** The id of a plant, an int64. */
 export type PlantId = bigint;
 
+/** An id as the methods of `PlantStore` accept it: a bigint, or a safe integer. */
+export type PlantIdInput = PlantId | number;
+
 /** A stored plant. */
 export interface Plant {
   /** The id, which is unique among a user's plants. */
@@ -17,7 +20,7 @@ export interface Plant {
 /** A plant to create. */
 export interface NewPlant {
   /** The id, a bigint from −2^63 to 2^63 − 1 or a safe integer. The user must not already have a plant with this id. */
-  id: PlantId | number;
+  id: PlantIdInput;
   /** The name. The rules of {@link Plant} apply. */
   name: string;
   /** The optional tag. The rules of {@link Plant} apply. */

@@ -4,6 +4,9 @@ import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 import { FetchRequest } from './request.ts';
 
+/** The service as a function. The promise never rejects. */
+export type FetchHandler = (request: Request) => Promise<Response>;
+
 /**
  * Creates the HTTP service as a function that accepts a WHATWG `Request` and returns a promise for a `Response`, for
  * Hono, Next.js, SvelteKit, srvx, Bun, Deno and others. It does not import node:http.
@@ -17,10 +20,7 @@ import { FetchRequest } from './request.ts';
  * const plants = createFetchHandler(store, { authenticate });
  * const response = await plants(new Request('http://localhost/plants', { headers: { authorization: 'Bearer …' } }));
  */
-export function createFetchHandler(
-  store: ServiceStore,
-  options: ServiceOptions,
-): (request: Request) => Promise<Response> {
+export function createFetchHandler(store: ServiceStore, options: ServiceOptions<Request>): FetchHandler {
   const service = createService(store, options);
   return async (request) => {
     try {

@@ -2,7 +2,7 @@ import { BodyBytes, HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
 
 export class FetchRequest implements ServiceRequest {
-  readonly #request: Request;
+  readonly raw: Request;
   /** Azure Functions passes requests without a signal. */
   readonly #signal: AbortSignal | undefined;
   readonly method: string;
@@ -16,7 +16,7 @@ export class FetchRequest implements ServiceRequest {
     if (typeof headers?.get !== 'function') {
       throw new TypeError('createFetchHandler requires a Request. For node:http requests, use createRequestListener.');
     }
-    this.#request = request;
+    this.raw = request;
     this.#signal = signal;
     this.method = request.method;
     // The URL may have a custom scheme, such as that of a desktop app.
@@ -28,7 +28,7 @@ export class FetchRequest implements ServiceRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined;
+    return this.raw.headers.get(name) ?? undefined;
   }
 
   /**
@@ -36,7 +36,7 @@ export class FetchRequest implements ServiceRequest {
    * the connection before the client receives the response.
    */
   async readBody(maxBytes: number): Promise<Buffer> {
-    const request = this.#request;
+    const request = this.raw;
     const bytes = new BodyBytes(maxBytes, this.header('content-length'));
     const { body } = request;
     if (body === null) return bytes.all;

@@ -31,7 +31,7 @@ const maxWaiting = 32;
  * const plants = createRequestListener(store, { authenticate });
  * app.use('/garden', (request, response) => plants(request, response));
  */
-export function createRequestListener(store: ServiceStore, options: ServiceOptions): ServiceListener {
+export function createRequestListener(store: ServiceStore, options: ServiceOptions<IncomingMessage>): ServiceListener {
   const service = createService(store, options);
   /** For each connection, the functions that end the waits of its pipelined requests. */
   const waiting = new WeakMap<Socket, Set<() => void>>();

@@ -9,7 +9,7 @@ import { splitTarget } from '../routes.ts';
 export const maxFields = 128;
 
 export class NodeRequest implements ServiceRequest {
-  readonly #message: IncomingMessage;
+  readonly raw: IncomingMessage;
   readonly #headers: IncomingMessage['headers'];
   readonly #rawHeaders: readonly string[];
   readonly #socket: Socket | undefined;
@@ -22,7 +22,7 @@ export class NodeRequest implements ServiceRequest {
   constructor(message: IncomingMessage) {
     // Any member can be missing from a request of a test double or of a serverless adapter.
     const { headers = {}, rawHeaders = [], socket } = message as Partial<IncomingMessage>;
-    this.#message = message;
+    this.raw = message;
     this.#headers = headers;
     this.#rawHeaders = rawHeaders;
     this.#socket = socket;
@@ -41,16 +41,16 @@ export class NodeRequest implements ServiceRequest {
 
   /** Whether the whole request has arrived, and all recipients agree where it ends. */
   get isComplete(): boolean {
-    const { complete = true } = this.#message as Partial<IncomingMessage>;
+    const { complete = true } = this.raw as Partial<IncomingMessage>;
     // node:http sets `complete` only after it has passed on the body.
-    const length = this.#bytesRead + this.#message.readableLength;
+    const length = this.#bytesRead + this.raw.readableLength;
     return this.#isChecked && (complete || length === Number(this.#headers['content-length']));
   }
 
   header(name: string): string | undefined {
     // `headers` contains only the first value of a repeated Authorization header.
     if (name === 'authorization' && this.#count(name) > 1) {
-      return this.#message.headersDistinct[name]?.join(', ');
+      return this.raw.headersDistinct[name]?.join(', ');
     }
     const value: unknown = this.#headers[name];
     // Serverless adapters and test doubles can represent any repeated header as an array.
@@ -65,7 +65,7 @@ export class NodeRequest implements ServiceRequest {
    * excess fields, although a hidden field can determine where the body ends.
    */
   check(): void {
-    const httpVersion = (this.#message as Partial<IncomingMessage>).httpVersion ?? '1.1';
+    const httpVersion = (this.raw as Partial<IncomingMessage>).httpVersion ?? '1.1';
     if (this.#rawHeaders.length > 2 * maxFields) throw new HttpError('header_too_large');
     if (httpVersion !== '1.1' && httpVersion !== '1.0') {
       const message = 'This service supports HTTP/1.1, but not other versions such as HTTP/2.';
@@ -88,7 +88,7 @@ export class NodeRequest implements ServiceRequest {
 
   /** Uses events, because `for await` would take an eighth to a quarter of the request's CPU time. */
   async readBody(maxBytes: number): Promise<Buffer> {
-    const message = this.#message;
+    const message = this.raw;
     const announced = this.#headers['content-length'];
     const bytes = new BodyBytes(maxBytes, announced);
     if (message.readableDidRead) {

@@ -1,5 +1,5 @@
 import { createServer, STATUS_CODES } from 'node:http';
-import type { RequestListener, Server, ServerOptions } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { errorTable } from '../../core/model/errors.ts';
@@ -47,7 +47,7 @@ const serverProperties = {
  * const server = createPlantServer(store, { authenticate });
  * server.listen(3000, '127.0.0.1');
  */
-export function createPlantServer(store: ServiceStore, options: ServiceOptions): Server {
+export function createPlantServer(store: ServiceStore, options: ServiceOptions<IncomingMessage>): Server {
   return createServerFor(createRequestListener(store, options));
 }
 
