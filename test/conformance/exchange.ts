@@ -46,7 +46,9 @@ export function deliverTo(url: string, send: (request: Request) => Promise<Respo
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer());
       return { request, status: response.status, headers: response.headers, text };
     } catch (cause) {
-      throw new Error(`no complete response to ${method} ${target} within ${deadlineMs / 1000} s`, { cause });
+      const { code, message } = ((cause as Error).cause ?? cause) as { code?: string; message: string };
+      const reason = signal.aborted ? `within ${deadlineMs / 1000} s` : `(${code ?? message})`;
+      throw new Error(`no complete response to ${method} ${target} ${reason}`, { cause });
     }
   };
 }

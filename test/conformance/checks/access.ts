@@ -26,13 +26,14 @@ export const authenticationChecks: Checks = {
     const sent = await expectStatus(anonymous.list(), 401);
     expect(/^Bearer\b/i.test(headerOf(sent, 'www-authenticate')), sent, 'WWW-Authenticate: Bearer');
   },
-  'auth-wrong-token MUST respond to an unknown or malformed token, or to one in another case, with 401 [RFC 6750 §2.1]':
+  'auth-wrong-token MUST respond to an unknown, malformed or cut token, or to one in another case, with 401 [RFC 6750 §2.1]':
     async (c) => {
       await expectNoAccess(c, c.stranger);
       const { a, b } = c.tokens;
       const otherCase = a.replaceAll(/[a-z]/gi, (letter) => String.fromCharCode(letter.charCodeAt(0) ^ 32));
       const wrong = [` ${otherCase}`, '', ' =', ` ${a} ${a}`, ` "${a}"`, `\t${a}`, ` ${a},`, ` ${a}, Bearer ${b}`];
-      for (const value of wrong) {
+      const cut = [1, a.length >> 1, a.length - 1].map((length) => ` ${a.slice(0, length)}`);
+      for (const value of [...wrong, ...cut, ` ${a}x`]) {
         await expectError(c.anonymous.list('', { authorization: `Bearer${value}` }), 401);
       }
     },
@@ -59,6 +60,25 @@ export const authenticationChecks: Checks = {
     const challenge = headerOf(wrong, 'www-authenticate');
     expect(/\berror="?invalid_token\b/.test(challenge), wrong, 'WWW-Authenticate: Bearer with error="invalid_token"');
   },
+};
+
+export const originChecks: Checks = {
+  'cors-no-credentials MUST NOT let web pages of any origin send credentials [Fetch §3.3.3]': async ({ a }) => {
+    const headers = { origin: 'https://attacker.example', 'access-control-request-method': 'GET' };
+    for (const line of ['GET /plants?limit=0', 'OPTIONS /plants']) {
+      const sent = await a.send(line, { headers });
+      expect(
+        headerOf(sent, 'access-control-allow-credentials') !== 'true',
+        sent,
+        'no Access-Control-Allow-Credentials',
+      );
+    }
+  },
+  'request-id-safe MUST NOT reflect an X-Request-Id with quotation marks or of more than 128 characters': (c) =>
+    inTurn(['a"b', 'a\\b', 'x'.repeat(200)], async (id) => {
+      const sent = await c.a.list('limit=0', { 'x-request-id': id });
+      expect(headerOf(sent, 'x-request-id') !== id, sent, 'another X-Request-Id, or none');
+    }),
 };
 
 /** Checks of a token that has only the scope `plants:read`. Its user is unknown, and may be user A. */

@@ -92,6 +92,14 @@ export const listChecks: Checks = {
       await expectPages(c, await c.a.list(`after=${before}&limit=1000`), 1000, row);
     },
   ),
+  'list-long MUST list long names completely, in a stream of more than 1 MiB and over several pages': async (c) => {
+    const first = c.newId(40);
+    const ids = Array.from({ length: 40 }, (_, n) => first + BigInt(n));
+    const row = ids.map((id) => ({ id, name: c.newPlant(id).name.padEnd(30_000, '\u00e9') }));
+    await mustCreate(c.a, ...row);
+    await expectMine(c, row);
+    await expectPages(c, await c.a.list(`after=${first - 1n}&limit=1000`), 1000, row);
+  },
   'list-unknown-parameter MUST ignore unknown query parameters': withRow(2, (c, row, before) =>
     expectPlants(c.a.list(`page=7&after=${before}&name=x&limit=2&offset=1&=&%20`), row),
   ),
