@@ -34,9 +34,12 @@ describe('npm run conformance', { concurrency: true }, () => {
     assert.doesNotMatch(stdout, /token-of|read-only-token/);
   });
 
-  it('exits with 2 and prints its usage if an argument is wrong', async () => {
+  it('exits with 2 and prints its usage if an argument is wrong, or one line if the server is down', async () => {
     const { code, stdout, stderr } = await runConformance('plants.example', tokens);
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^Usage: /);
+    const down = await runConformance('http://127.0.0.1:1', tokens);
+    assert.equal(down.code, 2);
+    assert.match(down.stderr, /^http:\/\/127\.0\.0\.1:1: no complete response to GET \/plants \(.*\)\n$/);
   });
 });

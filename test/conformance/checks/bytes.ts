@@ -25,7 +25,9 @@ async function send(c: Client, text: string): Promise<Exchange> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const isSecure = protocol === 'https:';
   const options = { host, port: Number(port) || (isSecure ? 443 : 80) };
-  const socket = isSecure ? connectSecurely({ ...options, servername: isIP(host) === 0 ? host : '' }) : connect(options);
+  const socket = isSecure
+    ? connectSecurely({ ...options, servername: isIP(host) === 0 ? host : '' })
+    : connect(options);
   const closed = once(socket, 'close').catch(() => undefined);
   let received = '';
   socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));

@@ -64,9 +64,19 @@ export const createFailureChecks: Checks = {
     inTurn(malformedJson(plant), (body) => expectError(a.post(body), 400)),
   'body-media-type MUST respond with 400 to a body of another media type, or without one': (c) =>
     inTurn(otherMediaTypes, (type) => expectError(c.a.create(c.newPlant(), { 'content-type': type }), 400)),
-  'body-too-large MUST respond to a body of 1 MiB with 200 or 400': async ({ a }, plant) => {
-    const sent = await expectStatus(a.create({ ...plant, tag: 'x'.repeat(1_048_576) }), 200, 400);
-    if (sent.status === 400) await expectError(sent, 400);
+  'body-too-large MUST respond to a body of 1 MiB with 200 or 400, and store the plant only with 200': async (c) => {
+    for (let attempt = 1; ; attempt++) {
+      const plant = { ...c.newPlant(), tag: 'x'.repeat(1_048_576) };
+      // A response is lost if the server closes the connection while it still receives the body.
+      const sent = await c.a.create(plant).catch((error: unknown) => {
+        if (attempt === 5) throw error;
+      });
+      if (sent === undefined) continue;
+      await expectStatus(sent, 200, 400);
+      if (sent.status === 400) await expectError(sent, 400);
+      await expectMine(c, sent.status === 400 ? [] : [plant]);
+      return;
+    }
   },
   'body-deeply-nested MUST respond to a body that nests 20,000 levels with 200 or 400': ({ a }, { id, name }) => {
     const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
