@@ -1,6 +1,6 @@
 import { PlantStoreError } from '../../core/model/errors.ts';
+import type { Plant, PlantId } from '../../core/model/plant.ts';
 import { countInPage, cutPage, maxPageLength } from '../../core/page.ts';
-import { SortedPlants } from './sorted-plants.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 
 /**
@@ -10,7 +10,9 @@ import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '..
  * const store = new PlantStore({ storage: new MemoryStorage() });
  */
 export class MemoryStorage implements StorageAdapter {
-  readonly #plantsByUser = new Map<string, SortedPlants>();
+  readonly #plantsByUser = new Map<string, Map<PlantId, Plant>>();
+  /** The plants of users that were listed and have not changed since, in ascending order of id. */
+  readonly #sorted = new Map<string, Plant[]>();
   #isClosed = false;
 
   async commit(writes: readonly Write[]): Promise<boolean[]> {
@@ -20,26 +22,23 @@ export class MemoryStorage implements StorageAdapter {
 
   async list(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     this.#refuseIfClosed();
-    const found = this.#plantsByUser.get(user)?.slice(after, limit + 1) ?? [];
-    const { plants, hasMore } = cutPage(found, limit);
+    const sorted = this.#sort(user);
+    const start = after === undefined ? 0 : countUpTo(after, sorted);
+    const { plants, hasMore } = cutPage(sorted.slice(start, start + limit + 1), limit);
     return { plants: plants.map((plant) => ({ ...plant })), hasMore };
   }
 
   async *scan(): AsyncIterable<OwnedPlant[]> {
     this.#refuseIfClosed();
-    const found: OwnedPlant[] = [];
-    const nextPage = (): OwnedPlant[] => found.splice(0, countInPage(found.map(({ plant }) => plant)));
-    // The users are copied, because a user who is removed and added again would otherwise be visited twice.
-    for (const user of [...this.#plantsByUser.keys()]) {
-      let range: ListRange | undefined = { after: undefined, limit: maxPageLength };
-      while (range !== undefined) {
-        const { plants, hasMore }: PlantPage = await this.list(user, range);
-        for (const plant of plants) found.push({ user, plant });
-        while (found.length >= maxPageLength) yield nextPage();
-        range = hasMore ? { ...range, after: plants.at(-1)?.id } : undefined;
-      }
+    const users = [...this.#plantsByUser];
+    const stored = users.flatMap(([user, plants]) => Array.from(plants.values(), (plant) => ({ user, plant })));
+    for (let at = 0; at < stored.length;) {
+      this.#refuseIfClosed();
+      const found = stored.slice(at, at + maxPageLength);
+      const page = found.slice(0, countInPage(found.map(({ plant }) => plant)));
+      yield page.map(({ user, plant }) => ({ user, plant: { ...plant } }));
+      at += page.length;
     }
-    while (found.length > 0) yield nextPage();
   }
 
   dataVersion(): number {
@@ -50,18 +49,45 @@ export class MemoryStorage implements StorageAdapter {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#plantsByUser.clear();
+    this.#sorted.clear();
   }
 
   #apply(write: Write): boolean {
     const { user } = write;
-    const plants = this.#plantsByUser.get(user) ?? new SortedPlants();
-    const isChanged = write.kind === 'create' ? plants.add({ ...write.plant }) : plants.remove(write.id);
-    if (plants.isEmpty) this.#plantsByUser.delete(user);
-    else this.#plantsByUser.set(user, plants);
-    return isChanged;
+    const plants = this.#plantsByUser.get(user) ?? new Map<PlantId, Plant>();
+    this.#sorted.delete(user);
+    if (write.kind === 'delete') {
+      const isDeleted = plants.delete(write.id);
+      if (plants.size === 0) this.#plantsByUser.delete(user);
+      return isDeleted;
+    }
+    if (plants.has(write.plant.id)) return false;
+    this.#plantsByUser.set(user, plants.set(write.plant.id, { ...write.plant }));
+    return true;
+  }
+
+  #sort(user: string): readonly Plant[] {
+    let sorted = this.#sorted.get(user);
+    if (sorted === undefined) {
+      const plants = this.#plantsByUser.get(user)?.values() ?? [];
+      sorted = [...plants].sort((a, b) => (a.id < b.id ? -1 : 1));
+      if (sorted.length > 0) this.#sorted.set(user, sorted);
+    }
+    return sorted;
   }
 
   #refuseIfClosed(): void {
     if (this.#isClosed) throw new PlantStoreError('closed');
   }
+}
+
+/** Returns the number of plants whose id is not greater, by binary search. */
+function countUpTo(id: PlantId, sorted: readonly Plant[]): number {
+  let start = 0;
+  for (let end = sorted.length; start < end;) {
+    const middle = (start + end) >> 1;
+    if ((sorted[middle]?.id ?? id) <= id) start = middle + 1;
+    else end = middle;
+  }
+  return start;
 }
