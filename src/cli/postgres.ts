@@ -2,6 +2,7 @@ import { callbackify } from 'node:util';
 import { isError } from '../boundary/error-text.ts';
 import { isPlantStoreError } from '../core/model/errors.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
+import { isFileOrMissing } from '../files/file.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import { sqlState } from '../storage/postgres/pool.ts';
 import type { PostgresPool } from '../storage/postgres/pool.ts';
@@ -87,6 +88,8 @@ function checkParameters(parameters: URLSearchParams, source: string): void {
     else if (name === 'sslmode' && !tlsModes.includes(value)) problem = `must be ${tlsModes.join(', ')}`;
     else if (name === 'sslrootcert' && value === 'system') {
       problem = 'must be a file. Without it, the CAs of Node.js are used';
+    } else if (/^ssl(?:cert|key|rootcert)$/.test(name) && !isFileOrMissing(value)) {
+      problem = 'must be a file';
     }
     if (problem !== undefined) throw new UsageError(`The parameter ${printable(name)} of ${source} ${problem}.`);
   }

@@ -74,6 +74,8 @@ it('parseStorage › refuses connection parameters that pg would ignore or guess
     'query_timeout=10s': /integer/,
     'sslmode=allow': /verify-full/,
     'sslrootcert=system': /must be a file/,
+    // `pg` would wait for a writer if this were a pipe.
+    'sslkey=/dev/null': /must be a file/,
     'host=a,b': /one host/,
   })) {
     assert.throws(() => locate(`postgres://ada:sesame@localhost/garden?${parameters}`), reason);
