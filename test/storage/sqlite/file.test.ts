@@ -64,8 +64,10 @@ it('SqliteStorage file › is not created in a folder that does not exist', asyn
   assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), { message });
 });
 
-it('SqliteStorage file › has the application id, and a WAL that each commit syncs', async (t) => {
-  using database = openDatabase(await newPath(t), 5000);
+it('SqliteStorage file › has the application id and private files, and each commit syncs its WAL', async (t) => {
+  const path = await newPath(t);
+  using database = openDatabase(path, 5000);
+  for (const ending of ['', '-wal', '-shm']) assert.equal((await stat(path + ending)).mode & 0o777, 0o600, ending);
   const header = { user_version: 1, application_id: 0x504c4e54, journal_mode: 'wal' };
   const full = { synchronous: 2, fullfsync: 1, checkpoint_fullfsync: 1 };
   for (const [name, value] of Object.entries({ ...header, ...full })) {
