@@ -35,8 +35,15 @@ const parts: Readonly<Record<string, Checks>> = {
   'the interface itself': openApiChecks,
 };
 
-/** Registers tests that check a server. A check whose rule is a SHOULD fails as a `todo`. */
-export function testServer(name: string, start: (t: HasAfter) => Server | Promise<Server>): void {
+/**
+ * Registers tests that check a server. A check whose rule is a SHOULD fails as a `todo`. `skipped` are the ids of checks
+ * that do not run.
+ */
+export function testServer(
+  name: string,
+  start: (t: HasAfter) => Server | Promise<Server>,
+  skipped: readonly string[] = [],
+): void {
   describe(name, () => {
     const cleanUp = new CleanUp();
     let server: Server;
@@ -45,16 +52,19 @@ export function testServer(name: string, start: (t: HasAfter) => Server | Promis
     });
     after(() => cleanUp[Symbol.asyncDispose]());
 
+    const reasonToSkip = (title: string, checks: Checks): string | undefined => {
+      if (checks === scopeChecks && server.tokens.readOnly === undefined) return 'There is no read-only token.';
+      if (checks === byteChecks && server.deliver !== undefined) return 'The server has no socket.';
+      return skipped.includes(title.replace(/ .*/s, '')) ? 'Skipped.' : undefined;
+    };
+
     for (const [part, checks] of Object.entries(parts)) {
       describe(part, () => {
         for (const [title, check] of Object.entries(checks)) {
           it(title, async (t) => {
-            if (checks === scopeChecks && server.tokens.readOnly === undefined) {
-              t.skip('There is no read-only token.');
-              return;
-            }
-            if (checks === byteChecks && server.deliver !== undefined) {
-              t.skip('The server has no socket.');
+            const reason = reasonToSkip(title, checks);
+            if (reason !== undefined) {
+              t.skip(reason);
               return;
             }
             const client = new Client(server);

@@ -3,8 +3,9 @@ import { parseArgs } from 'node:util';
 import { Client } from './client.ts';
 import { testServer } from './register.ts';
 
-const usage = `Usage: npm run --silent conformance -- URL --token A --token B [--read-only-token C]
-A and B are bearer tokens of two users that have no other purpose. C permits user A only to read.`;
+const usage = `Usage: npm run --silent conformance -- URL --token A --token B [--read-only-token C] [--skip CHECK]
+A and B are bearer tokens of two users that have no other purpose. C permits user A only to read.
+CHECK is the first word of the title of a check, and can be repeated.`;
 
 function fail(message: string): never {
   console.error(message);
@@ -15,6 +16,7 @@ function parse() {
   const options = {
     token: { type: 'string', multiple: true, default: [] as string[] },
     'read-only-token': { type: 'string' },
+    skip: { type: 'string', multiple: true, default: [] as string[] },
     help: { type: 'boolean' },
   } as const;
   try {
@@ -34,4 +36,4 @@ const [a = '', b = '', ...moreTokens] = values.token;
 if (!URL.canParse(url) || a === '' || b === '' || a === b || others.length + moreTokens.length > 0) fail(usage);
 const server = { url: url.replace(/\/+$/, ''), tokens: { a, b, readOnly: values['read-only-token'] } };
 await new Client(server).a.list().catch((error: unknown) => fail(`${url}: ${(error as Error).message}`));
-testServer('the server', () => server);
+testServer('the server', () => server, values.skip);

@@ -94,7 +94,7 @@ it('deploy/nginx › passes every conformance check over HTTP/2 under a prefix, 
   const ports = await startNginx(t, cwd, server.port);
   await eventually(() => call(ports.https, { ':path': '/garden/openapi.json' }));
   const base = `https://127.0.0.1:${ports.https}/garden`;
-  await assertConforms(base, tokens, { NODE_EXTRA_CA_CERTS: join(cwd, 'certificate.pem') });
+  await assertConforms(base, tokens, { env: { NODE_EXTRA_CA_CERTS: join(cwd, 'certificate.pem') } });
 
   const [status, html] = await call(ports.https, { ':path': '/garden/docs' });
   assert.equal(status, 200);
