@@ -24,11 +24,6 @@ export function plantNumber(n: number): { name: string; tag: string } {
   return { name: `Fern number ${n}`, tag: 'indoor' };
 }
 
-/** Returns a safe integer that is almost certainly an unused id. */
-export function randomId(): number {
-  return 1_000_000 + Math.floor(Math.random() * 2 ** 52);
-}
-
 /** Returns a user's token. The peers find the user in the token. */
 export function tokenOf(user: string): string {
   return `pst_benchmark-${user}`;

@@ -4,10 +4,15 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { table } from '../support/report.ts';
 import { root } from '../support/sources.ts';
-import { bareName, maxDeviation } from './rounds.ts';
-import type { Figures } from './rounds.ts';
-import { fastifyName, fastifyPgName, memoryName, ownName, postgresName, slow, threadName } from './servers.ts';
-import { restartName, rowName } from './workloads.ts';
+import { bareName, fastifyName, fastifyPgName, memoryName, ownName, postgresName, slow } from './servers.ts';
+import { threadName } from './servers.ts';
+import { restartName, rowName, slowDiskName } from './workloads.ts';
+
+/** One server's figures, by name. */
+export type Figures = Readonly<Record<string, number>>;
+
+/** How far the bare server's CPU time in a steady round may be from its median, as a fraction of the median. */
+export const maxDeviation = 0.15;
 
 /** A row: the medians of the servers that were measured in the same rounds. */
 export interface RowResult {
@@ -87,7 +92,7 @@ export function passagesOf(results: Results): Record<string, string> {
   };
   const long = (server: string, key: string): string => grouped(figure(rowName('whole list', 1), server, key));
   const onSlowDisk = (server: string, key: string, decimals = 0): string =>
-    grouped(figure(rowName('slow disk', 8), slow(server), key), decimals);
+    grouped(figure(rowName(slowDiskName, 8), slow(server), key), decimals);
   return {
     run: describeRun(results),
     chart:

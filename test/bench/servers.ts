@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Pool } from 'undici';
 import type { PostgresCluster } from '../support/postgres.ts';
 import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
@@ -10,10 +11,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { CleanUp } from '../support/temporary-folder.ts';
 import { creatingUser, fillPostgres, fillSqlite, numberedUsers, plantNumber } from './data-set.ts';
 import { tokenOf, writeTokenFile } from './data-set.ts';
-import { runLoad } from './generator.ts';
-import type { Next } from './generator.ts';
-import { bareName } from './rounds.ts';
-import { createExchange } from './workloads.ts';
 
 /** What report-usage.js reports. */
 interface Usage {
@@ -32,6 +29,7 @@ export interface Server {
   restart?(): Promise<Server>;
 }
 
+export const bareName = 'bare node:http';
 export const ownName = 'Plant Store, SQLite';
 export const memoryName = 'Plant Store, memory';
 export const threadName = 'Plant Store, SQLite, commitThread';
@@ -70,11 +68,14 @@ const candidates: readonly Candidate[] = [
 ];
 
 /**
- * Returns the candidates whose names match a pattern. `folder` contains another build to compare with. Each Plant Store
+ * Returns the candidates that are selected. `folder` contains another build to compare with. Each Plant Store
  * is then followed by one that runs this build, and Fastify is omitted.
  */
-export function listCandidates(pattern: RegExp, folder: string | undefined): readonly Candidate[] {
-  const matching = candidates.filter(({ name }) => pattern.test(name));
+export function listCandidates(
+  isSelected: (name: string) => boolean,
+  folder: string | undefined,
+): readonly Candidate[] {
+  const matching = candidates.filter(({ name }) => isSelected(name));
   if (folder === undefined) return matching;
   return matching.flatMap((candidate) => {
     if (candidate.peer === undefined) return [candidate, { ...candidate, name: against(candidate.name), folder }];
@@ -91,8 +92,8 @@ export async function startCandidate(
   const files = await temporaryFolder(cleanUp);
   const tokens = join(files, 'tokens.json');
   writeTokenFile(tokens);
-  const serve = ['serve', '--port', '0', '--log-level', 'error', '--tokens', tokens, '--storage'];
-  const args = peer === undefined ? [programOf(folder), ...serve] : [`test/bench/peers/${peer}.js`];
+  const serve = ['--port', '0', '--log-level', 'error', '--tokens', tokens, '--storage'];
+  const args = peer === undefined ? [...programOf(folder), ...serve] : [`test/bench/peers/${peer}.js`];
   const start = (location: string, env?: NodeJS.ProcessEnv): Promise<Server> =>
     startServer(cleanUp, [...args, location], env);
   switch (storage) {
@@ -113,8 +114,10 @@ export async function startCandidate(
         const server = await start(`sqlite:${path}${query}`);
         return { ...server, restart: () => server.stop().then(open) };
       };
+      const server = await open();
       // After more than 1000 commits, the write-ahead log has its size.
-      return createPlants(await open(), creatingUser, 10_000);
+      await createPlants(server, creatingUser, 20_000);
+      return server;
     }
     case 'postgres': {
       const url = await cluster.makeDatabase();
@@ -128,10 +131,12 @@ export async function startCandidate(
   }
 }
 
-/** The program of a build may have another path. */
-function programOf(folder: string): string {
+/** Returns the command line that starts the server of a build. Builds have other paths, and not all know `--create`. */
+function programOf(folder: string): readonly string[] {
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { bin: { 'plant-store': string } };
-  return join(folder, bin['plant-store']);
+  const command = [join(folder, bin['plant-store']), 'serve'];
+  const help = execFileSync(process.execPath, [...command, '--help'], { encoding: 'utf8' });
+  return help.includes('--create ') ? [...command, '--create'] : command;
 }
 
 /** Compiles a library that delays each fsync of a process that preloads it. Returns its path. */
@@ -142,12 +147,21 @@ function compileSlowSync(folder: string): string {
   return library;
 }
 
-/** Creates plants with the ids 1, 2, and so on over HTTP, at most eight in a commit. */
-async function createPlants(server: Server, user: string, count: number): Promise<Server> {
-  let n = 0;
-  const next: Next = () => (n++ < count ? createExchange(user, n, plantNumber(n)) : undefined);
-  await runLoad({ port: server.port, connections: 8, next });
-  return server;
+/** Creates plants with the ids 1, 2, and so on over HTTP. */
+async function createPlants({ port }: Server, user: string, count: number): Promise<void> {
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 16 });
+  const headers = { authorization: `Bearer ${tokenOf(user)}`, 'content-type': 'application/json' };
+  let id = 0;
+  const createNext = async (): Promise<void> => {
+    while (id < count) {
+      id++;
+      const body = JSON.stringify({ id, ...plantNumber(id) });
+      const response = await pool.request({ method: 'POST', path: '/plants', headers, body });
+      await response.body.dump();
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, createNext));
+  await pool.close();
 }
 
 /** Runs a Node.js program in the root folder of the project, and waits until the program prints its URL. */

@@ -4,13 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** What all clients of an attack do. */
 export interface Attack {
   readonly connections: number;
-  /**
-   * What each client sends. `TOKEN` is replaced with one of `tokens` in turn, and `NUMBER` with the client's number.
-   */
+  /** What each client sends. `TOKEN` is replaced with one of `tokens` in turn, and `NUMBER` with a new number. */
   readonly text: string;
   readonly tokens?: readonly string[];
-  /** How much each client reads: everything by default; `little` is 1 KiB per second. */
-  readonly reads?: 'little' | 'nothing';
+  readonly readsNothing?: boolean;
   /** Whether each client repeats its text: when it has received something, or on a new connection. */
   readonly repeats?: boolean;
 }
@@ -18,31 +15,27 @@ export interface Attack {
 /** The operating system queues a few hundred connections. If the queue is full, a client waits for a second. */
 const perTurn = 100;
 const reconnectMs = 100;
-const littleBytes = 1024;
+
+/** Always six digits, so that it has the length of its placeholder. */
+let number = 100_000;
 
 /** Starts a client. Resolves when the client has sent its text, or when its connection is closed. */
-function startClient(port: number, number: number, attack: Attack): Promise<void> {
-  const { reads, repeats = false, tokens = [''] } = attack;
+function startClient(port: number, attack: Attack): Promise<void> {
+  const { tokens = [], readsNothing = false, repeats = false } = attack;
   const token = tokens[number % tokens.length] ?? '';
-  const text = attack.text.replaceAll('TOKEN', token).replaceAll('NUMBER', String(number));
+  const nextText = (): string => attack.text.replaceAll('TOKEN', token).replaceAll('NUMBER', String(number++));
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     socket.on('error', () => undefined);
     socket.once('close', () => {
       resolve();
-      if (repeats) void sleep(reconnectMs).then(() => startClient(port, number, attack));
+      if (repeats) void sleep(reconnectMs).then(() => startClient(port, attack));
     });
-    socket.write(text, () => {
+    socket.write(nextText(), () => {
       resolve();
     });
-    if (reads === 'little') setInterval(() => void socket.read(littleBytes), 1000);
-    if (reads !== undefined) {
-      socket.pause();
-      return;
-    }
-    socket.on('data', () => {
-      if (repeats && socket.writableLength === 0) socket.write(text);
-    });
+    if (readsNothing) socket.pause();
+    else socket.on('data', () => repeats && socket.writableLength === 0 && socket.write(nextText()));
   });
 }
 
@@ -50,8 +43,7 @@ function startClient(port: number, number: number, attack: Attack): Promise<void
 process.once('disconnect', () => process.exit());
 const [port = '', json = ''] = process.argv.slice(2);
 const attack = JSON.parse(json) as Attack;
-const numbers = Array.from({ length: attack.connections }, (_, n) => n);
-while (numbers.length > 0) {
-  await Promise.all(numbers.splice(0, perTurn).map((number) => startClient(Number(port), number, attack)));
+for (let open = 0; open < attack.connections; open += perTurn) {
+  await Promise.all(Array.from({ length: perTurn }, () => startClient(Number(port), attack)));
 }
 process.send?.('ready');
