@@ -33,37 +33,29 @@ const maxWaiting = 32;
  */
 export function createRequestListener(store: ServiceStore, options: ServiceOptions<IncomingMessage>): ServiceListener {
   const service = createService(store, options);
-  /** For each connection, the functions that end the waits of its pipelined requests. */
-  const waiting = new WeakMap<Socket, Set<() => void>>();
-
-  function waitersOn(socket: Socket): Set<() => void> {
-    const known = waiting.get(socket);
-    if (known !== undefined) return known;
-    const waiters = new Set<() => void>();
-    waiting.set(socket, waiters);
-    // node:http emits no event for a response that is still waiting when its client disconnects.
-    socket.once('close', () => {
-      for (const endWait of waiters) endWait();
-    });
-    return waiters;
-  }
+  /** For each connection, the number of pipelined requests that wait. */
+  const waiting = new WeakMap<Socket, number>();
 
   /** Waits for earlier responses: node:http assigns the socket to the responses in the order of the requests. */
   async function respondInTurn(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = message;
-    const waiters = waitersOn(socket);
-    if (waiters.size === maxWaiting || socket.destroyed) {
+    const others = waiting.get(socket) ?? 0;
+    if (others === maxWaiting || socket.destroyed) {
       socket.destroy();
       return;
     }
+    waiting.set(socket, others + 1);
     // When this promise resolves, the previous request has released its permit.
     await new Promise<void>((resolve) => {
       const endWait = (): void => {
-        waiters.delete(endWait);
+        waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+        socket.off('close', endWait);
+        response.off('socket', endWait);
         resolve();
       };
-      waiters.add(endWait);
-      response.once('socket', endWait);
+      response.on('socket', endWait);
+      // node:http emits no event for a response that is still waiting when its client disconnects.
+      socket.setMaxListeners(0).on('close', endWait);
     });
     if (response.socket !== null) await respond(service, message, response);
   }
