@@ -131,6 +131,20 @@ export function parseWord<Word extends string>({ value, source }: Setting, words
   return word;
 }
 
+export function defaultLogFormat(): 'json' | 'pretty' {
+  return process.stderr.isTTY ? 'pretty' : 'json';
+}
+
+/** Returns the format of the server's log, even if other arguments or variables are invalid. */
+export function readLogFormat(args: string[]): 'json' | 'pretty' {
+  try {
+    const { values } = parseArgs({ args, options: { log: { type: 'string' } }, strict: false });
+    return (readSetting('log', values.log, []) as Settings<'serve'>['log']).value ?? defaultLogFormat();
+  } catch {
+    return defaultLogFormat();
+  }
+}
+
 /** Turns an error of `parse` into a UsageError that names `source`, the flag or variable. */
 export function withUsageError<T>(source: string, parse: () => T): T {
   try {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TokenGrants } from '../tokens/grants.ts';
 import { issueToken } from '../tokens/issue.ts';
@@ -45,7 +45,8 @@ Move the token to a safe place, and remove that file. To list your plants, run:
 
 function tryRead(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    // Opening a pipe would wait for a writer.
+    return statSync(file).isFile() ? readFileSync(file, 'utf8') : '';
   } catch {
     return '';
   }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
+import { UsageError } from './command-line.ts';
 
 export interface Address {
   readonly host: string;
@@ -8,6 +9,9 @@ export interface Address {
   readonly flags: string;
 }
 
+/** Codes of errors that another attempt cannot avoid. Another program may release a port that is in use. */
+const wrongAddressCodes = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND']);
+
 export async function listen(server: Server, { host, port, flags }: Address): Promise<string> {
   // URLs contain the brackets.
   const name = host.replace(/^\[(.*)\]$/, '$1');
@@ -15,7 +19,9 @@ export async function listen(server: Server, { host, port, flags }: Address): Pr
   try {
     await once(server, 'listening');
   } catch (cause) {
-    throw new Error(`${(cause as Error).message}. Change ${flags}.`, { cause });
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    const Kind = wrongAddressCodes.has(code) ? UsageError : Error;
+    throw new Kind(`${message}. Change ${flags}.`, { cause });
   }
   const { port: listening } = server.address() as AddressInfo;
   return `http://${name.includes(':') ? `[${name}]` : name}:${listening}`;

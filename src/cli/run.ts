@@ -1,11 +1,12 @@
 import { constants } from 'node:os';
-import { readCommandLine, UsageError } from './command-line.ts';
+import { readCommandLine, readLogFormat, UsageError } from './command-line.ts';
 import type { CommandName, Settings } from './command-line.ts';
 import { backUp, restore } from './commands/backup.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import * as transfer from './commands/transfer.ts';
 import { commandHelp, help } from './help.ts';
+import { jsonError } from './output/log.ts';
 import { ClosedPipeError, print, tell } from './output/print.ts';
 import { describeError } from './output/text.ts';
 import { describeVersion } from './package.ts';
@@ -35,7 +36,7 @@ export async function run(args: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof ClosedPipeError) return 128 + constants.signals.SIGPIPE;
     const isMisuse = error instanceof UsageError;
-    warn(isMisuse ? error.message : describeError(error));
+    warn(args, isMisuse ? error.message : describeError(error));
     return isMisuse ? 2 : 1;
   }
 }
@@ -61,7 +62,7 @@ async function dispatch(args: string[]): Promise<number> {
     const choices = similar.length > 0 ? similar : all;
     throw new UsageError(`There is no such command. The commands are ${choices.join(', ')}.`);
   }
-  return start(name, args.slice(name.split(' ').length));
+  return start(name, args);
 }
 
 // The type parameter ties the settings to the command that receives them.
@@ -69,8 +70,8 @@ async function dispatch(args: string[]): Promise<number> {
 function start<Name extends CommandName>(name: Name, args: string[]): Promise<number> {
   // By default, `ps` shows the arguments, which may contain a password, to all users on this machine.
   process.title = `plant-store ${name}`;
-  const { settings, operand, warnings } = readCommandLine(name, args);
-  for (const warning of warnings) warn(warning);
+  const { settings, operand, warnings } = readCommandLine(name, args.slice(name.split(' ').length));
+  for (const warning of warnings) warn(args, warning);
   return runs[name](settings, operand);
 }
 
@@ -79,6 +80,8 @@ async function show(text: string): Promise<number> {
   return 0;
 }
 
-function warn(text: string): void {
-  tell(`plant-store: ${text}`);
+/** Writes a line to standard error, for `serve` in the format of its log. */
+function warn([name, ...args]: string[], text: string): void {
+  if (name === 'serve' && readLogFormat(args) === 'json') process.stderr.write(jsonError(text));
+  else tell(`plant-store: ${text}`);
 }

@@ -52,10 +52,12 @@ export function filesOf(...locations: StorageLocation[]): string[] {
   return locations.flatMap((location) => (location.kind === 'sqlite' ? location.file : []));
 }
 
-/** Creates a missing file. The first operation creates a missing PostgreSQL table. */
-export async function openStorage(location: StorageLocation): Promise<StorageAdapter> {
+/**
+ * Creates a missing SQLite file. If `createTable` is true, the first operation creates a missing PostgreSQL table.
+ */
+export async function openStorage(location: StorageLocation, createTable = true): Promise<StorageAdapter> {
   if (location.kind === 'memory') return new MemoryStorage();
-  if (location.kind === 'postgres') return openPostgres(location, true);
+  if (location.kind === 'postgres') return openPostgres(location, createTable);
   try {
     return new SqliteStorage(location.file, { commitThread: location.commitThread });
   } catch (error) {

@@ -96,6 +96,7 @@ export async function startCandidate(
   const args = peer === undefined ? [...programOf(folder), ...serve] : [`test/bench/peers/${peer}.js`];
   const start = (location: string, env?: NodeJS.ProcessEnv): Promise<Server> =>
     startServer(cleanUp, [...args, location], env);
+  const create = { PLANT_STORE_CREATE: 'true' };
   switch (storage) {
     case 'none':
       return start('');
@@ -107,7 +108,7 @@ export async function startCandidate(
     case 'sqlite': {
       const path = join(files, 'plants.db');
       // The server is started twice, so that it creates its table itself.
-      await (await start(`sqlite:${path}`)).stop();
+      await (await start(`sqlite:${path}`, create)).stop();
       fillSqlite(path);
       if (isSlow) return start(`sqlite:${path}${query}`, { LD_PRELOAD: compileSlowSync(files) });
       const open = async (): Promise<Server> => {
@@ -121,7 +122,7 @@ export async function startCandidate(
     }
     case 'postgres': {
       const url = await cluster.makeDatabase();
-      const server = await start(url);
+      const server = await start(url, create);
       // The server creates its table when it handles the first request.
       const headers = { authorization: `Bearer ${tokenOf('liz')}` };
       await fetch(`http://127.0.0.1:${server.port}/plants?limit=1`, { headers });

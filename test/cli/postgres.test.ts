@@ -2,21 +2,22 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
+import type { TestContext } from 'node:test';
 import { Client } from 'pg';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
 import { wrongSetting } from '../../src/cli/postgres.ts';
 import type { PostgresLocation } from '../../src/cli/postgres.ts';
 import { assertFails, callCommand } from '../support/call-command.ts';
-import { runCommand } from '../support/command-line.ts';
+import { runCommand, spawnCommand, startServer } from '../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../support/eventually.ts';
 import { occupyPort } from '../support/listen.ts';
 import { PostgresCluster } from '../support/postgres.ts';
+import { untilListening } from '../support/server-process.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { adminUrlOf, startTokenServer } from '../support/token-server.ts';
-import type { TokenServer } from '../support/token-server.ts';
+import { folderWithToken } from '../support/token-server.ts';
 import { create, firstPage } from '../support/writes.ts';
 
 const cluster = await PostgresCluster.start({ checksPassword: true });
@@ -145,62 +146,71 @@ it('plant-store export without a password of PostgreSQL › ends at once and nam
 });
 
 /** Returns the messages in the log, without messages about requests. */
-function messages({ log }: TokenServer): unknown[] {
-  return log().flatMap(({ message }) => (message === 'request' ? [] : [message]));
+function messagesIn(log: string): string[] {
+  const lines = log.trimEnd().split('\n');
+  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
-/** Waits until the log shows the reason, although no client has sent a request. */
-async function untilReported(started: TokenServer, reason: RegExp): Promise<void> {
-  await eventually(() => {
-    const found = messages(started).find((message) => String(message).includes('The storage does not work'));
-    assert.match(String(found), reason);
-  }, 20_000);
+/** Starts a server, and waits until it prints that it waits for the storage. Its URL is that of the admin port. */
+async function startWaiting(t: TestContext, storage: string) {
+  const { cwd } = await folderWithToken(t);
+  const args = ['serve', '--port', '0', '--admin-port', '0', '--create', '--storage', storage];
+  const child = spawnCommand(args, { cwd, env: { PLANT_STORE_LOG: 'json' } });
+  return untilListening(t, child, /^Health and metrics: (\S+)\n[^]*waiting for the storage/m);
 }
 
-it('serve over PostgreSQL › logs why the storage does not work, but never the password', async (t) => {
+it('serve over PostgreSQL › ends and names a wrong setting, but never the password', async (t) => {
   const url = await cluster.makeDatabase();
-  const storage = await openStorage(locate(url));
-  await storage.list('ada', firstPage);
-  await storage.close();
-  await cluster.queryAt(url, "CREATE ROLE reader LOGIN PASSWORD 'sesame'; GRANT SELECT ON plants TO reader");
-  for (const { login, reason } of [
-    { login: 'postgres:wrong%20horse', reason: /password authentication failed for user "postgres"/ },
-    { login: 'reader:sesame', reason: /permission denied for table plants/ },
+  const { cwd } = await folderWithToken(t);
+  await cluster.queryAt(url, "CREATE ROLE reader LOGIN PASSWORD 'sesame'");
+  for (const { storage, reason } of [
+    { storage: url.replace('sesame', 'wrong%20horse'), reason: /password authentication failed/ },
+    { storage: `${url}none`, reason: /database ".*none" does not exist/ },
+    { storage: url, reason: /There is no table .*plants.*, although the tokens file .*add --create once/ },
   ]) {
-    const started = await startTokenServer(t, ['--storage', url.replace('postgres:sesame', login)]);
-    await untilReported(started, reason);
-    assert.equal((await fetch(`${started.server.url}/openapi.json`)).status, 200);
-    assert.equal(await started.server.stop(), 0);
-    assert.doesNotMatch(started.server.stdout() + started.server.stderr(), /sesame|wrong horse/);
+    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--storage', storage], { cwd });
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(messagesIn(stderr).join(), reason);
+    assert.doesNotMatch(stderr, /sesame|wrong horse/);
   }
+  const server = await startServer(t, ['--storage', url], { cwd });
+  assert.equal(await server.stop(), 0);
+  const reader = url.replace('postgres:', 'reader:');
+  const { code, stderr } = await runCommand(['serve', '--port', '0', '--storage', reader], { cwd });
+  assert.equal(code, 2);
+  assert.match(stderr, /permission denied for table plants/);
 });
 
-it('serve over PostgreSQL › stops immediately while the database does not respond, and logs no error', async (t) => {
-  const storage = `postgres://ada:sesame@127.0.0.1:${await occupyPort(t)}/plants`;
-  const started = await startTokenServer(t, ['--storage', storage]);
-  assert.equal(await started.server.stop(), 0);
-  assert.deepEqual(messages(started), ['listening', 'SIGTERM: stopping', 'stopped']);
+it('serve over PostgreSQL › stops immediately while the database does not respond, and logs no other error', async (t) => {
+  const server = await startWaiting(t, `postgres://ada:sesame@127.0.0.1:${await occupyPort(t)}/plants`);
+  assert.equal(await server.stop(), 0);
+  const slow = 'Waiting for the storage: It did not respond within a second.';
+  assert.deepEqual(messagesIn(server.stderr()), [slow, 'SIGTERM: stopping', 'stopped']);
 });
 
-it('serve over PostgreSQL › keeps running while the database is down, and logs the recovery', async (t) => {
+it('serve over PostgreSQL › waits while the database is down, and logs the recovery', async (t) => {
   await cluster.stop();
   // If the name has several addresses, the error is an AggregateError without a message.
-  const url = cluster.url().replace('127.0.0.1', 'localhost');
-  const started = await startTokenServer(t, ['--storage', url, '--admin-port', '0']);
-  const { server, call } = started;
-  await untilReported(started, /ECONNREFUSED.*:\d/);
-  const ready = `${await adminUrlOf(server)}/ready`;
+  const server = await startWaiting(t, cluster.url().replace('127.0.0.1', 'localhost'));
   const becomes = (status: number): Promise<void> =>
     eventually(async () => {
-      assert.equal((await fetch(ready)).status, status);
-      assert.equal((await call('GET', '/plants')).status, status);
+      assert.equal((await fetch(`${server.url}/ready`)).status, status);
     }, 20_000);
+  await becomes(503);
+  assert.doesNotMatch(server.stdout(), /listening/);
+  await cluster.restart();
+  await becomes(200);
+  await eventually(() => {
+    assert.match(server.stdout(), /^Plant Store listening on /m);
+  });
+  await cluster.stop();
   await becomes(503);
   await cluster.restart();
   await becomes(200);
-  await cluster.stop();
-  await becomes(503);
-  assert.equal(messages(started).filter((message) => message === 'The storage works again.').length, 1);
   assert.equal(await server.stop(), 0);
+  const [waiting = '', listening, down = '', up] = messagesIn(server.stderr());
+  assert.match(waiting, /Waiting for the storage: .*ECONNREFUSED.*:\d/);
+  assert.match(down, /The storage does not work: /);
+  assert.deepEqual([listening, up], ['listening', 'The storage works again.']);
   assert.doesNotMatch(server.stdout() + server.stderr(), /sesame/);
 });

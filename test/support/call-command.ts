@@ -46,10 +46,15 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
   }
 }
 
-/** Asserts that a command, whose arguments contain no spaces, exits with 1, and names the problem on one line. */
-export async function assertFails(command: string, context: CallContext, problem: string | RegExp): Promise<void> {
+/** Asserts that a command, whose arguments contain no spaces, exits with `code`, and names the problem on one line. */
+export async function assertFails(
+  command: string,
+  context: CallContext,
+  problem: string | RegExp,
+  expectedCode = 1,
+): Promise<void> {
   const { code, stderr } = await callCommand(command.split(' '), context);
-  assert.equal(code, 1, `${command}: ${stderr}`);
-  assert.match(stderr, /^plant-store: [^\n]*\n$/);
+  assert.equal(code, expectedCode, `${command}: ${stderr}`);
+  assert.match(stderr, /^(?:plant-store: |\{"time":)[^\n]*\n$/);
   assert.ok(typeof problem === 'string' ? stderr.includes(problem) : problem.test(stderr), stderr);
 }

@@ -55,8 +55,11 @@ export function runCommandAs(uid: number, args: string[], { cwd, env }: CommandC
   return runProgram(process.execPath, evalArgs(program, args), { cwd, env: commandEnvironment(env) });
 }
 
-/** Starts `plant-store serve` on a free port. A server that still runs after the test is killed. */
+/**
+ * Starts `plant-store serve` on a free port. Creates a missing database, because most tests create the tokens file
+ * first. A server that still runs after the test is killed.
+ */
 export function startServer(t: HasAfter, args: string[], context: CommandContext): Promise<ServerProcess> {
-  const child = spawnCommand(['serve', '--port', '0', ...args], context);
+  const child = spawnCommand(['serve', '--port', '0', '--create', ...args], context);
   return untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
 }

@@ -19,7 +19,10 @@ export class Readiness {
   /** The latest check. At most one check runs at a time, so that checks do not accumulate if the storage hangs. */
   #latest: Promise<string> | undefined;
   #problem = '';
-  /** While the server stops, problems of the storage are not logged. */
+  /** Why the latest check failed; `undefined` if it succeeded. */
+  failure: unknown;
+  /** While the server starts or stops, problems of the storage are not logged. */
+  isStarting = true;
   isStopping = false;
 
   constructor(storage: StorageAdapter, log: Log) {
@@ -36,19 +39,25 @@ export class Readiness {
     return Promise.race([this.#latest, sleep(checkMs, 'It did not respond within a second.', { ref: false })]);
   }
 
+  get #logs(): boolean {
+    return !this.isStarting && !this.isStopping;
+  }
+
   async #check(): Promise<string> {
     const before = this.#problem;
     this.#problem = '';
+    this.failure = undefined;
     try {
       await this.#storage.list(this.#user, { after: undefined, limit: 1 });
       // Unlike `list`, a commit fails if the file is read-only or if the write permission is missing. This commit can
       // overlap a commit of the store, but not another check.
       await this.#storage.commit([{ kind: 'delete', user: this.#user, id: 0n }]);
-      if (before !== '' && !this.isStopping) this.#log.info('The storage works again.');
+      if (before !== '' && this.#logs) this.#log.info('The storage works again.');
     } catch (error) {
       const failure = asStorageError(error);
+      this.failure = failure;
       this.#problem = printable(describeError(failure));
-      if (before === '' && !this.isStopping) this.#log.error('The storage does not work', failure);
+      if (before === '' && this.#logs) this.#log.error('The storage does not work', failure);
     }
     setTimeout(() => (this.#latest = undefined), checkMs).unref();
     return this.#problem;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,9 +10,10 @@ import { createRequestListener } from '../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { checkBasePath } from '../../http/options.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
+import { InvalidTokenFileError } from '../../tokens/token-file.ts';
 import { createAdminServer } from '../admin/admin.ts';
 import { Readiness } from '../admin/readiness.ts';
-import { UsageError, withUsageError } from '../command-line.ts';
+import { defaultLogFormat, UsageError, withUsageError } from '../command-line.ts';
 import type { Settings } from '../command-line.ts';
 import { commit } from '../commit.ts';
 import { createDocs } from '../docs.ts';
@@ -24,11 +25,15 @@ import { Log, logEvents } from '../output/log.ts';
 import { Output } from '../output/output.ts';
 import { formatCount } from '../output/text.ts';
 import { version } from '../package.ts';
+import { wrongSetting } from '../postgres.ts';
 import { refuseRoot } from '../refuse-root.ts';
 import { filesOf, openStorage, parseStorage } from '../storage.ts';
 
 /** A tokens file that was removed or became invalid is reported even if no request arrives. */
 const checkTokensMs = 1000;
+
+/** How long to wait before the storage is tried again. */
+const retryMs = 1000;
 
 /** How long the store may take to close after the last request. */
 const exitGraceMs = 1000;
@@ -44,6 +49,8 @@ function parse(settings: Settings<'serve'>) {
   return {
     address: { host: host.value, port: port.value, flags: '--port or --host' },
     storage: parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']),
+    storageSource: settings.storage.source,
+    create: settings.create.value,
     tokens: resolve(settings.tokens.value),
     basePath,
     corsOrigin: withUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
@@ -51,7 +58,7 @@ function parse(settings: Settings<'serve'>) {
     drainDelayMs: settings['drain-delay'].value * 1000,
     admin: adminAddress(settings),
     log: {
-      format: settings.log.value ?? (process.stderr.isTTY ? 'pretty' : 'json'),
+      format: settings.log.value ?? defaultLogFormat(),
       level: settings['log-level'].value,
     },
     /** The flag or variable that enables the web page; `undefined` if the page is disabled. */
@@ -69,39 +76,63 @@ function adminAddress({ 'admin-port': port, 'admin-host': host }: Settings<'serv
 
 export async function run(settings: Settings<'serve'>): Promise<number> {
   const config = parse(settings);
+  const { storage: location, tokens } = config;
+  try {
+    refuseRoot(tokens, ...filesOf(location));
+    return await serve(config);
+  } catch (error) {
+    const problem = error instanceof InvalidTokenFileError ? error.message : wrongSetting(error);
+    if (problem === undefined) throw error;
+    const [table] = /There is no table .*"/.exec(problem) ?? [];
+    throw table === undefined ? new UsageError(problem) : missing(`${table} in ${location.place}`, config);
+  }
+}
+
+async function serve(config: Config): Promise<number> {
   const { storage: location, tokens, basePath, corsOrigin, trustedProxies } = config;
-  refuseRoot(tokens, ...filesOf(location));
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
   const log = new Log(config.log);
-  const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
-  const isFirstStart = !hasFile(tokens);
-  if (!isFirstStart) warnOfNewDatabase(config, log);
-  const storage = await openStorage(location);
-  if (isFirstStart) await createFirstToken(tokens);
-  const grants = new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));
-  const store = new PlantStore({ storage });
-  const listener = createRequestListener(store, {
-    authenticate: grants.find.bind(grants),
-    onError: (error, { requestId, method, path }) => {
-      log.error(`${method} ${path} failed`, error, requestId);
-    },
-    basePath,
-    corsOrigin,
-    trustedProxies,
+  // Node.js would write its warnings, and those of `pg`, to standard error in several lines.
+  process.removeAllListeners('warning').on('warning', ({ message }) => {
+    log.error(`Warning: ${message}`);
   });
-  const server = createServerFor(addDocs?.(listener) ?? listener);
+  const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
+  const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));
+  const isFirstStart = !hasFile(tokens);
+  const existing = isFirstStart ? undefined : openGrants();
+  const mayCreate = isFirstStart || config.create;
+  if (!mayCreate) requireDatabase(config);
+  const storage = await openStorage(location, mayCreate);
+  const store = new PlantStore({ storage });
   const readiness = new Readiness(storage, log);
-  logEvents(server, log);
-  // The public port is opened last, because a failed start would cut off its requests.
-  const adminUrl = config.admin && (await listen(createAdminServer(server, readiness, grants), config.admin));
-  const url = await listen(server, config.address);
   await runInterruptibly(async (signal) => {
     const signaled = once(signal, 'abort');
-    announce(config, grants, url, adminUrl);
-    log.info('listening', { version, commit, url, adminUrl, storage: location.place });
-    void readiness.storageProblem();
+    // A first start that fails can be repeated, because the tokens file is created after the database.
+    if (isFirstStart && (await untilUsable(readiness, config, log, signal))) await createFirstToken(tokens);
+    if (signal.aborted) return 0;
+    const grants = existing ?? openGrants();
+    const listener = createRequestListener(store, {
+      authenticate: grants.find.bind(grants),
+      onError: (error, { requestId, method, path }) => {
+        log.error(`${method} ${path} failed`, error, requestId);
+      },
+      basePath,
+      corsOrigin,
+      trustedProxies,
+    });
+    const server = createServerFor(addDocs?.(listener) ?? listener);
+    logEvents(server, log);
+    // The public port is opened last, because a failed start would cut off its requests.
+    const adminUrl = config.admin && (await listen(createAdminServer(server, readiness, grants), config.admin));
+    if (adminUrl !== undefined) say(`Health and metrics: ${adminUrl}`);
+    const url = await listen(server, config.address);
     setInterval(grants.check.bind(grants), checkTokensMs).unref();
+    if (await untilUsable(readiness, config, log, signal)) {
+      readiness.isStarting = false;
+      announce(config, grants, url);
+      log.info('listening', { version, commit, url, adminUrl, storage: location.place });
+    }
     await signaled;
     log.info(`${String(signal.reason)}: stopping`);
     readiness.isStopping = true;
@@ -118,21 +149,47 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
   process.exit(0);
 }
 
-/** A tokens file without a database suggests that the path is wrong. Clients would see an empty store. */
-function warnOfNewDatabase({ storage, tokens }: Config, log: Log): void {
-  if (storage.kind !== 'sqlite' || existsSync(storage.file)) return;
-  const advice = 'Unless this is the first start, stop the server and check --storage.';
-  log.error(`${storage.file} does not exist, although ${tokens} does: a new database is created. ${advice}`);
+/** A lost disk or a wrong path must not look like an empty store. */
+function requireDatabase(config: Config): void {
+  const { storage } = config;
+  if (storage.kind !== 'sqlite') return;
+  if (!hasFile(storage.file)) throw missing(`There is no database ${storage.file}`, config);
+  if (statSync(storage.file).size === 0) throw missing(`${storage.file} is empty (0 bytes), not a database`, config);
+}
+
+function missing(problem: string, { storageSource, tokens }: Config): UsageError {
+  const advice = `Check ${storageSource}, or restore a backup. To create an empty database, add --create once`;
+  return new UsageError(`${problem}, although the tokens file ${tokens} exists. ${advice}.`);
+}
+
+/** Waits until the storage works. Returns false after a signal. Rejects if only a changed setting helps. */
+async function untilUsable(readiness: Readiness, { storage }: Config, log: Log, signal: AbortSignal): Promise<boolean> {
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    const problem = await readiness.storageProblem();
+    if (problem === '') return true;
+    if (wrongSetting(readiness.failure) !== undefined) throw readiness.failure;
+    if (isFirst) {
+      say(`Plant Store is waiting for the storage: ${storage.place}`);
+      log.error(`Waiting for the storage: ${problem}`);
+    }
+    await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}
+
+const stdout = new Output(process.stdout);
+
+function say(text: string): void {
+  stdout.write(`${text}\n`);
 }
 
 /** Supervisors and scripts wait for the line with the URL. */
-function announce({ storage, tokens, docs }: Config, grants: TokenGrants, url: string, adminUrl?: string): void {
+function announce({ storage, tokens, docs }: Config, grants: TokenGrants, url: string): void {
   const lines = [
     `Plant Store listening on ${url}`,
     `Plants are stored in ${storage.place}, and tokens in ${tokens}.`,
-    adminUrl && `Health and metrics: ${adminUrl}`,
     docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
     describeFirstToken(tokens, grants, reachableUrl(url)),
   ];
-  new Output(process.stdout).write(`${lines.filter((line) => line !== undefined).join('\n')}\n`);
+  say(lines.filter((line) => line !== undefined).join('\n'));
 }

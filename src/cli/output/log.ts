@@ -118,6 +118,11 @@ export function logEvents(server: Server, log: Log): void {
   });
 }
 
+/** Returns the line of an error in the format `json`. */
+export function jsonError(message: string): string {
+  return `${json({ level: 'error', message })}\n`;
+}
+
 function json(entry: LogEntry): string {
   return `{"time":"${new Date().toISOString()}",${JSON.stringify(entry).slice(1)}`;
 }

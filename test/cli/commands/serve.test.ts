@@ -16,8 +16,9 @@ import { runCommand, runCommandAs, spawnCommand, startServer } from '../../suppo
 import { eventually } from '../../support/eventually.ts';
 import { occupyPort } from '../../support/listen.ts';
 import { untilListening } from '../../support/server-process.ts';
-import { mountSmallFolder } from '../../support/system-fault.ts';
+import { hasProgram, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderWithToken } from '../../support/token-server.ts';
 
 it('plant-store serve › reads its settings from the environment, and hides its arguments', async (t) => {
   const cwd = await temporaryFolder(t);
@@ -52,15 +53,19 @@ it('plant-store serve › reads its settings from the environment, and hides its
   assert.deepEqual((await readdir(join(cwd, 'etc'))).sort(), ['first-token.txt', 'garden.db', 'people.json']);
 });
 
-it('plant-store serve › ends and names the problem if it cannot listen or cannot use the tokens files', async (t) => {
+it('plant-store serve › ends and names the problem if it cannot listen or cannot use a file', async (t) => {
   const cwd = await temporaryFolder(t);
   const port = await occupyPort(t);
-  for (const { flags, problem } of [
-    { flags: `--port ${port}`, problem: `in use 127.0.0.1:${port}. Change --port or --host.` },
-    { flags: '--port 0 --host nowhere.invalid', problem: 'nowhere.invalid' },
-    { flags: '--tokens none/tokens.json', problem: 'There is no folder' },
+  await writeFile(join(cwd, 'foreign.db'), 'x'.repeat(1000));
+  await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
+  for (const { flags, problem, code } of [
+    { flags: `--port ${port}`, problem: `in use 127.0.0.1:${port}. Change --port or --host.`, code: 1 },
+    { flags: '--port 0 --host 192.0.2.1', problem: '192.0.2.1', code: 2 },
+    { flags: '--tokens none/tokens.json', problem: 'There is no folder', code: 1 },
+    { flags: '--tokens bad.json', problem: /bad\.json cannot be used: (?!.*pst_)/, code: 2 },
+    { flags: '--storage sqlite:foreign.db', problem: 'is not an SQLite database', code: 2 },
   ]) {
-    await assertFails(`serve ${flags}`, { cwd }, problem);
+    await assertFails(`serve ${flags}`, { cwd }, problem, code);
   }
   // The public port is opened last. An open admin port does not keep the process running.
   for (const [adminPort, flags] of [
@@ -69,14 +74,12 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
   ]) {
     const { code, stderr } = await runCommand(['serve', '--port', `${port}`, '--admin-port', `${adminPort}`], { cwd });
     assert.equal(code, 1);
-    assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}\\. Change ${flags}\\.\n$`));
+    assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}\\. Change ${flags}\\."}\n$`));
   }
   const server = await startServer(t, [], { cwd });
   await eventually(() => {
     assert.match(server.stdout(), /curl/, 'for the token that a failed start created');
   });
-  await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
-  await assertFails('serve --tokens bad.json', { cwd }, /bad\.json cannot be used: (?!.*pst_)/);
   const tokens = join(cwd, 'tokens.json');
   await rm(tokens);
   await assertFails('serve', { cwd }, `${join(cwd, 'first-token.txt')}, which exists`);
@@ -87,6 +90,54 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
     (await readdir(cwd)).filter((name) => name.endsWith('.json')),
     ['bad.json', 'tokens.json'],
   );
+});
+
+it('plant-store serve › creates a missing or empty database only without a tokens file, or with --create', async (t) => {
+  const { cwd, tokens } = await folderWithToken(t);
+  const file = join(cwd, 'plants.db');
+  const advice = `although the tokens file ${tokens} exists. Check --storage, or restore a backup.`;
+  await assertFails('serve', { cwd }, `There is no database ${file}, ${advice}`, 2);
+  await writeFile(file, '');
+  await assertFails('serve', { cwd }, `${file} is empty (0 bytes), not a database, ${advice}`, 2);
+  assert.deepEqual((await readdir(cwd)).sort(), ['plants.db', 'tokens.json']);
+  assert.equal((await stat(file)).size, 0);
+  const created = await startServer(t, [], { cwd, env: { PLANT_STORE_CREATE: 'true' } });
+  assert.equal(await created.stop(), 0);
+  const child = spawnCommand(['serve', '--port', '0'], { cwd });
+  await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+});
+
+it('plant-store serve › waits for a database that cannot be reached, and writes only JSON to its log', async (t) => {
+  const { cwd } = await folderWithToken(t);
+  const emitsWarning = `process.on('SIGUSR2',()=>process.emitWarning('odd'))`;
+  const env = {
+    PLANT_STORE_STORGE: 'x',
+    DATABASE_URL: 'postgres://ada:pw@127.0.0.1:1/garden',
+    NODE_OPTIONS: `--import=data:text/javascript,${emitsWarning}`,
+  };
+  const child = spawnCommand(['serve', '--port', '0', '--admin-port', '0'], { cwd, env });
+  const server = await untilListening(t, child, /^Plant Store is waiting for the storage: .*:(1)\/garden$/m);
+  void server.stop('SIGUSR2');
+  await eventually(() => {
+    assert.match(server.stderr(), /odd/);
+  });
+  assert.equal(await server.stop(), 0);
+  assert.doesNotMatch(server.stdout(), /listening/);
+  const misused = await runCommand(['serve', '--prot', '0'], { cwd, env });
+  assert.equal(misused.code, 2);
+  const lines = (server.stderr() + misused.stderr).trimEnd().split('\n');
+  const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message);
+  for (const text of ['STORGE', 'ECONNREFUSED', 'odd', '--prot']) {
+    assert.ok(messages.join().includes(text), messages.join('\n'));
+  }
+});
+
+it('plant-store serve › starts if first-token.txt is a pipe', async (t) => {
+  if (!hasProgram(t, 'mkfifo')) return;
+  const { cwd } = await folderWithToken(t);
+  assert.equal(spawnSync('mkfifo', [join(cwd, 'first-token.txt')]).status, 0);
+  const server = await startServer(t, ['--storage', 'memory'], { cwd });
+  assert.equal(await server.stop(), 0);
 });
 
 it('plant-store serve › names the file, the user and the remedy if it may not write a file or folder', async (t) => {
@@ -104,7 +155,7 @@ it('plant-store serve › names the file, the user and the remedy if it may not 
     const args = ['serve', '--port', '0'];
     const { code, stderr } = await (isRoot ? runCommandAs(65_534, args, { cwd }) : runCommand(args, { cwd }));
     assert.equal(code, 1);
-    assert.match(stderr, /^plant-store: The user \w+ may not write .*: .*chown.*chmod\.$/m);
+    assert.match(stderr, /"The user \w+ may not write .*: .*chown.*chmod\."/m);
     assert.ok(stderr.includes(join(cwd, name)), stderr);
   }
 });
