@@ -92,53 +92,68 @@ function rowsOf(plants: string, condition = 'true'): string {
     WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
 }
 
-/** Qualifies operators, which PostgreSQL would otherwise look up in the `search_path`. */
-export function qualifyOperators(sql: string): string {
-  return sql.replace(/ (=|<>|<=|>=|<|>|\+|\|\|) /g, ' OPERATOR(pg_catalog.$1) ');
+const text = 'pg_catalog.text';
+/** The place of the table's name, which can contain any characters. */
+const table = ':table';
+
+function unnest(parameter: string, type: string): string {
+  return `pg_catalog.unnest(${parameter}::${type}[])`;
 }
+
+const inserted = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', text), unnest('$4', text)].join(', ');
+const requests = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', 'integer')].join(', ');
+
+const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
+const insert = `INSERT INTO ${table} ("user", id, name, tag)
+  SELECT * FROM ROWS FROM (${inserted}) AS plants WHERE ${requireDurable}
+  ${conflict} RETURNING "user", id::${text} AS id`;
+
+function deleteFrom(users: string, ids: string): string {
+  return `DELETE FROM ${table} AS plants
+    USING ROWS FROM (${unnest(users, text)}, ${unnest(ids, 'bigint')}) WITH ORDINALITY AS request("user", id, nth)
+    WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest} AND ${requireDurable}
+    RETURNING plants."user", plants.id::${text} AS id`;
+}
+
+function plantsOf(user: string, first: string, limit: string): string {
+  return limited(`SELECT * FROM ${table} WHERE "user" = ${user} AND id >= ${first} ORDER BY id`, limit);
+}
+
+/** The fourth parameter is the maximum size of a plant in bytes. */
+function pageOf(user: string, first: string, limit: string): string {
+  return `SELECT ${pageTextColumns('$4::integer')} FROM (${plantsOf(user, first, limit)}) AS plants`;
+}
+
+const statements: Readonly<Record<StatementName, string>> = {
+  insertOne: `INSERT INTO ${table} ("user", id, name, tag)
+    SELECT $1::${text}, $2::bigint, $3::${text}, $4::${text} WHERE ${requireDurable} ${conflict}`,
+  deleteOne: `DELETE FROM ${table} WHERE "user" = $1 AND id = $2 AND ${requireDurable}`,
+  insert,
+  delete: deleteFrom('$1', '$2'),
+  // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
+  insertAndDelete: `WITH created AS (${insert}), deleted AS (${deleteFrom('$5', '$6')})
+    SELECT "user", id FROM created UNION ALL SELECT "user", id FROM deleted`,
+  page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page WHERE ${requirePrimary}`,
+  pages: `SELECT request.nth::${text} AS nth, page.*
+    FROM ROWS FROM (${requests}) WITH ORDINALITY AS request("user", first, most, nth)
+    CROSS JOIN LATERAL (${pageOf('request."user"', 'request.first', 'request.most')}) AS page
+    WHERE ${oneRequest} AND ${requirePrimary}`,
+  list: rowsOf(plantsOf('$1', '$2::bigint', '$3::integer'), `(SELECT ${requirePrimary})`),
+  scan: rowsOf(
+    `SELECT * FROM ${table} WHERE ("user", id) > ($1, $2::bigint) ORDER BY "user", id LIMIT ${maxPageLength}`,
+  ),
+};
 
 /**
  * Names are qualified, because the `search_path` of a connection can change at any time: a pooler can lend the
  * connection to other clients, and other roles can create functions, types and operators in a schema of the path.
  */
-export function statementsFor(quotedTable: string): Readonly<Record<StatementName, string>> {
-  const unnest = (parameter: string, type: string): string => `pg_catalog.unnest(${parameter}::${type}[])`;
-  const text = 'pg_catalog.text';
-  const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
-  const inserted = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', text), unnest('$4', text)].join(', ');
-  const insert = `INSERT INTO ${quotedTable} ("user", id, name, tag)
-    SELECT * FROM ROWS FROM (${inserted}) AS plants WHERE ${requireDurable} ${conflict} RETURNING "user", id::${text} AS id`;
-  const deleteFrom = (users: string, ids: string): string => `DELETE FROM ${quotedTable} AS plants
-    USING ROWS FROM (${unnest(users, text)}, ${unnest(ids, 'bigint')}) WITH ORDINALITY AS request("user", id, nth)
-    WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest} AND ${requireDurable}
-    RETURNING plants."user", plants.id::${text} AS id`;
-  const requests = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', 'integer')].join(', ');
-
-  const plantsOf = (user: string, first: string): string =>
-    `SELECT * FROM ${quotedTable} WHERE "user" = ${user} AND id >= ${first} ORDER BY id`;
-  const pageOf = (user: string, first: string, limit: string): string =>
-    `SELECT ${pageTextColumns('$4::integer')} FROM (${limited(plantsOf(user, first), limit)}) AS plants`;
-  const statements = {
-    insertOne: `INSERT INTO ${quotedTable} ("user", id, name, tag)
-      SELECT $1::${text}, $2::bigint, $3::${text}, $4::${text} WHERE ${requireDurable} ${conflict}`,
-    deleteOne: `DELETE FROM ${quotedTable} WHERE "user" = $1 AND id = $2 AND ${requireDurable}`,
-    insert,
-    delete: deleteFrom('$1', '$2'),
-    // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
-    insertAndDelete: `WITH created AS (${insert}), deleted AS (${deleteFrom('$5', '$6')})
-      SELECT "user", id FROM created UNION ALL SELECT "user", id FROM deleted`,
-    // The fourth parameter is the maximum size of a plant in bytes.
-    page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page
-      WHERE ${requirePrimary}`,
-    pages: `SELECT request.nth::${text} AS nth, page.*
-      FROM ROWS FROM (${requests}) WITH ORDINALITY AS request("user", first, most, nth)
-      CROSS JOIN LATERAL (${pageOf('request."user"', 'request.first', 'request.most')}) AS page
-      WHERE ${oneRequest} AND ${requirePrimary}`,
-    list: rowsOf(limited(plantsOf('$1', '$2::bigint'), '$3::integer'), `(SELECT ${requirePrimary})`),
-    scan: rowsOf(
-      `SELECT * FROM ${quotedTable} WHERE ("user", id) > ($1, $2::bigint) ORDER BY "user", id LIMIT ${maxPageLength}`,
-    ),
-  };
-  const qualified = Object.entries(statements).map(([name, sql]) => [name, qualifyOperators(sql)]);
+export function statementsFor(quotedTable: string): typeof statements {
+  const all = Object.entries(statements);
+  const qualified = all.map(([name, sql]) => [name, qualifyOperators(sql).replaceAll(table, () => quotedTable)]);
   return Object.fromEntries(qualified) as typeof statements;
+}
+
+export function qualifyOperators(sql: string): string {
+  return sql.replace(/ (=|<>|<=|>=|<|>|\+|\|\|) /g, ' OPERATOR(pg_catalog.$1) ');
 }

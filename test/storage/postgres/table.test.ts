@@ -34,9 +34,9 @@ async function newTable(t: HasAfter): Promise<{ table: string; storage: Postgres
 }
 
 it('PostgresStorage table › can have any name of 63 bytes, even with quotes', async (t) => {
-  const [schema, table] = [`it's "${'é'.repeat(28)}"`, '"; DROP TABLE plants; --'];
+  const [schema, table] = [`it's "${'é'.repeat(28)}"`, '"; DROP TABLE plants; -- $& = :table'];
   await cluster.query(`CREATE SCHEMA "${schema.replaceAll('"', '""')}"`);
-  await new PostgresStorage({ pool: cluster.pool(t), schema, table }).commit([]);
+  assert.deepEqual(await new PostgresStorage({ pool: cluster.pool(t), schema, table }).commit([create(1)]), [true]);
   const found = 'SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2';
   assert.equal((await cluster.query(found, [schema, table])).length, 1);
 });
