@@ -8,7 +8,6 @@ import { sqlState } from './pool.ts';
 import type { PostgresPool } from './pool.ts';
 import { readPlants, statementRunner } from './run-statement.ts';
 import type { RunStatement } from './run-statement.ts';
-import type { KeyRow } from './statements.ts';
 import { prepareTable, qualifiedName, unsupported } from './table.ts';
 
 // invalid_schema_name, undefined_table and undefined_column.
@@ -137,7 +136,7 @@ async function applyAll(run: RunStatement, writes: readonly Write[]): Promise<bo
   if (deletes.length === 0) result = await run('insert', inserted);
   else if (creates.length === 0) result = await run('delete', deleted);
   else result = await run('insertAndDelete', [...inserted, ...deleted]);
-  const changed = new Set((result.rows as KeyRow[]).map(({ user, id }) => `${id} ${user}`));
+  const changed = new Set((result.rows as Record<'user' | 'id', string>[]).map(({ user, id }) => `${id} ${user}`));
   return writes.map((write) => changed.has(`${idOf(write)} ${write.user}`));
 }
 

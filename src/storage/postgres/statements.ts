@@ -8,11 +8,6 @@ import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../c
 export type StatementName =
   'insertOne' | 'deleteOne' | 'insert' | 'delete' | 'insertAndDelete' | 'page' | 'pages' | 'list' | 'scan';
 
-export interface KeyRow {
-  readonly user: string;
-  readonly id: string;
-}
-
 /**
  * PostgreSQL returns a page as two strings. Compared with one row for each plant, this takes the same CPU time in
  * PostgreSQL and much less in Node.js. Both strings are `null` if there are no plants.
@@ -29,10 +24,7 @@ export interface PageRow {
 /** A control character, which names and tags rarely contain. */
 export const separator = '\x7f';
 
-export interface PlantRow {
-  readonly user: string;
-  readonly id: string;
-  readonly name: string;
+export interface PlantRow extends Record<'user' | 'id' | 'name', string> {
   readonly tag: string | null;
 }
 
@@ -57,10 +49,8 @@ const requireDurable = failIf(
 const oneRequest = 'request.nth >= 1 AND request.nth <= 2147483647';
 
 /** The minimum size of a plant's JSON in bytes, in SQL. `octet_length` does not read long texts. */
-const minPlantBytes = [
-  'pg_catalog.octet_length(name)',
-  `coalesce(pg_catalog.octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`,
-].join(' + ');
+const minPlantBytes = `pg_catalog.octet_length(name) +
+  coalesce(pg_catalog.octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
 /** The columns of a {@link PageRow} in SQL. In place of a plant that exceeds `maxBytes`, there are two separators. */
 function pageTextColumns(maxBytes: string): string {
@@ -139,9 +129,8 @@ const statements: Readonly<Record<StatementName, string>> = {
     CROSS JOIN LATERAL (${pageOf('request."user"', 'request.first', 'request.most')}) AS page
     WHERE ${oneRequest} AND ${requirePrimary}`,
   list: rowsOf(plantsOf('$1', '$2::bigint', '$3::integer'), `(SELECT ${requirePrimary})`),
-  scan: rowsOf(
-    `SELECT * FROM ${table} WHERE ("user", id) > ($1, $2::bigint) ORDER BY "user", id LIMIT ${maxPageLength}`,
-  ),
+  scan: rowsOf(`SELECT * FROM ${table} WHERE ("user", id) > ($1, $2::bigint)
+    ORDER BY "user", id LIMIT ${maxPageLength}`),
 };
 
 /**
@@ -155,5 +144,5 @@ export function statementsFor(quotedTable: string): typeof statements {
 }
 
 export function qualifyOperators(sql: string): string {
-  return sql.replace(/ (=|<>|<=|>=|<|>|\+|\|\|) /g, ' OPERATOR(pg_catalog.$1) ');
+  return sql.replace(/ (=|<>|<=|>=|<|>|\+|\|\|)\s/g, ' OPERATOR(pg_catalog.$1) ');
 }

@@ -37,8 +37,7 @@ interface TableRow {
 }
 
 const columns = `SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', attname, typname,
-    CASE WHEN collname <> 'default' THEN collname END, CASE WHEN attnotnull THEN 'NOT NULL' END,
-    CASE WHEN attgenerated <> '' OR attidentity <> '' THEN 'GENERATED' END), ', ' ORDER BY attnum)
+    CASE WHEN collname <> 'default' THEN collname END, CASE WHEN attnotnull THEN 'NOT NULL' END), ', ' ORDER BY attnum)
   FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_type ON pg_type.oid = atttypid
     LEFT JOIN pg_catalog.pg_collation ON pg_collation.oid = attcollation
   WHERE attrelid = found.oid AND attnum > 0 AND NOT attisdropped`;
