@@ -3,7 +3,6 @@ import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { damaged, hasWal, prepareFile, requireUsable, unsupported, walFilesOf } from './file.ts';
-import { hasResultCode } from './result-code.ts';
 import { describeNeededNode } from './version.ts';
 
 /** Distinguishes a plant store from other SQLite files: "PLNT" in ASCII. */
@@ -185,4 +184,21 @@ function requireSoundSqlite(): void {
   database.close();
   const needed = describeNeededNode(version);
   if (needed !== undefined) throw new Error(`SqliteStorage needs ${needed}.`);
+}
+
+/** Primary SQLite result codes: https://www.sqlite.org/rescode.html */
+const resultCode = {
+  error: 1,
+  busy: 5,
+  readOnly: 8,
+  corrupt: 11,
+  cannotOpen: 14,
+  notADatabase: 26,
+};
+
+/** The primary result code is the low byte of `errcode`: https://www.sqlite.org/rescode.html#pve */
+export function hasResultCode(error: unknown, name: keyof typeof resultCode): boolean {
+  // In Jest, errors from Node.js are not instances of `Error`.
+  const { errcode } = (error ?? {}) as { errcode?: unknown };
+  return (Number(errcode) & 0xff) === resultCode[name];
 }

@@ -4,10 +4,9 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../boundary/options.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
-import { defaultBusyTimeoutMs } from './database.ts';
+import { defaultBusyTimeoutMs, hasResultCode } from './database.ts';
 import { OpenFiles } from './open-files.ts';
 import { Reader } from './reader.ts';
-import { hasResultCode } from './result-code.ts';
 import { Writer } from './writer.ts';
 
 /** Options of a {@link SqliteStorage}. */
@@ -76,7 +75,11 @@ export class SqliteStorage implements StorageAdapter {
   async commit(writes: readonly Write[]): Promise<boolean[]> {
     this.#refuseIfClosed();
     if (this.#damage !== undefined) throw this.#damage;
-    return this.#committer.commit(writes).catch(this.#noticeDamage);
+    try {
+      return await this.#committer.commit(writes);
+    } catch (error) {
+      return this.#noticeDamage(error);
+    }
   }
 
   async list(user: string, range: ListRange): Promise<PlantPage> {
@@ -120,13 +123,13 @@ export class SqliteStorage implements StorageAdapter {
    * Throws the error, or `storage_unsupported` if it shows that the file is damaged. Later commits then fail, because
    * they could overwrite plants that can still be read.
    */
-  readonly #noticeDamage = (error: unknown): never => {
+  #noticeDamage(error: unknown): never {
     if (!hasResultCode(error, 'corrupt') && !hasResultCode(error, 'notADatabase')) throw error;
     this.#damage = new PlantStoreError('storage_unsupported', 'The database file is damaged or cannot be read.', {
       cause: error,
     });
     throw this.#damage;
-  };
+  }
 
   #refuseIfClosed(): void {
     if (this.#closing !== undefined) throw new PlantStoreError('closed');

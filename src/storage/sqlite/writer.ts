@@ -3,9 +3,8 @@ import type { StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import type { Write } from '../../core/storage-adapter.ts';
-import { inTransaction } from './database.ts';
+import { hasResultCode, inTransaction } from './database.ts';
 import type { OpenFiles } from './open-files.ts';
-import { hasResultCode } from './result-code.ts';
 
 const retryAfterMs = 10;
 

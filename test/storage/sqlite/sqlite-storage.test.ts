@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
+import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
-import { openDatabase } from '../../../src/storage/sqlite/database.ts';
+import { runInNewContext } from 'node:vm';
+import { hasResultCode, openDatabase } from '../../../src/storage/sqlite/database.ts';
 import { Reader } from '../../../src/storage/sqlite/reader.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { hasWalResetBug } from '../../../src/storage/sqlite/version.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { expectFullPages } from '../../support/page-size.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, firstPage, remove } from '../../support/writes.ts';
-import { newPath, openSqlite } from './sqlite-state.ts';
+import { newPath, openSqlite, sizeOf } from './sqlite-state.ts';
+
+/** The size of a page in the WAL, with its header. */
+const walPageBytes = 4096 + 24;
 
 /** Long, because other processes can slow down a commit. */
 const busyTimeoutMs = 60_000;
@@ -77,4 +83,47 @@ it('list and scan of a SqliteStorage read at most 32 plants more than a page, ev
     break;
   }
   assert.ok(read <= 36 + 32, `${read} plants`);
+});
+
+it('WAL of a SqliteStorage has 1000 pages, 4000 with large batches, and 64 MiB after a slow reader', async (t) => {
+  const path = await newPath(t);
+  const storage = openSqlite(t, path);
+  let id = 0;
+  /** Creates plants of one page each, in batches. Returns the size of the WAL. */
+  const fill = async (batches: number, batchLength: number): Promise<number> => {
+    for (let batch = 0; batch < batches; batch++) {
+      await storage.commit(Array.from({ length: batchLength }, () => create(id++, 'ada', 'x'.repeat(3000))));
+    }
+    return sizeOf(`${path}-wal`);
+  };
+  const small = (await fill(150, 10)) / walPageBytes;
+  assert.ok(small > 900 && small < 1200, `${small} pages`);
+  const large = (await fill(60, 100)) / walPageBytes;
+  assert.ok(large > 3900 && large < 4200, `${large} pages`);
+
+  const reader = new DatabaseSync(path);
+  t.after(() => {
+    reader.close();
+  });
+  reader.exec('BEGIN; SELECT count(*) FROM plants');
+  assert.ok((await fill(24, 1000)) > 70 * 1_048_576);
+  reader.exec('COMMIT');
+  assert.ok((await fill(2, 1)) <= 64 * 1_048_576);
+});
+
+it('hasWalResetBug is true only for SQLite versions that have the bug, and for versions that it cannot read', () => {
+  const affected = ['3.7.0', '3.44.5', '3.45.0', '3.49.1', '3.50.6', '3.51.0', '3.51.2', 'unknown'];
+  assert.deepEqual(affected.filter(hasWalResetBug), affected);
+  const fixed = ['3.44.6', '3.44.10', '3.50.7', '3.51.3', '3.51.10', '3.52.0', '3.53.4', '3.100.0', '4.0.0'];
+  assert.deepEqual(fixed.filter(hasWalResetBug), []);
+});
+
+// Jest runs tests in a VM context with an `Error` of its own.
+it('hasResultCode recognizes the primary code of an error of node:sqlite, even from another VM context', () => {
+  const error: unknown = runInNewContext(`Object.assign(new Error('busy'), { errcode: 261 })`);
+  assert.equal(hasResultCode(error, 'busy'), true);
+  assert.equal(hasResultCode(error, 'corrupt'), false);
+  for (const other of [new Error('no code'), undefined, null, 'text']) {
+    assert.equal(hasResultCode(other, 'busy'), false);
+  }
 });

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { PlantStoreError } from '../../../core/model/errors.ts';
+import { isPlantStoreError, PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
-import { fromFailure } from './messages.ts';
-import type { ThreadData, ThreadRequest, ThreadResponse, ThreadSettings } from './messages.ts';
+import type { Failure, ThreadData, ThreadRequest, ThreadResponse, ThreadSettings } from './worker.ts';
 
 /** Long, because other processes can delay the thread. */
 const maxStartMs = 30_000;
@@ -100,4 +99,10 @@ function workerFile(): URL {
     `The commit thread is missing at ${file?.pathname ?? 'an unknown path, because the bundle is not an ES module'}. ` +
       'Add worker.js of Plant Store to the bundle as an entry point, or declare plant-store as external.',
   );
+}
+
+function fromFailure({ error, properties }: Failure): Error {
+  if (!isPlantStoreError(properties)) return Object.assign(error, properties);
+  const { message, cause, stack = message } = error;
+  return Object.assign(new PlantStoreError(properties.code, message, { cause }), { stack });
 }

@@ -1,8 +1,28 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Write } from '../../../core/storage-adapter.ts';
 import { OpenFiles, requireInPlace } from '../open-files.ts';
+import type { FileSet } from '../open-files.ts';
 import { Writer } from '../writer.ts';
-import { toFailure } from './messages.ts';
-import type { ThreadData, ThreadRequest, ThreadResponse } from './messages.ts';
+
+export interface ThreadSettings {
+  readonly files: FileSet;
+  readonly busyTimeoutMs: number;
+}
+
+export interface ThreadData extends ThreadSettings {
+  /** The thread sets the first element to 1. */
+  readonly isRunning: Int32Array;
+}
+
+export type ThreadRequest = readonly Write[] | 'close';
+
+export type ThreadResponse = boolean[] | Failure;
+
+/** An error and its own properties, because a structured clone loses an error's class and codes. */
+export interface Failure {
+  readonly error: Error;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
 
 const port = parentPort;
 if (port === null) throw new Error('This file is the commit thread of Plant Store, not a program.');
@@ -34,3 +54,7 @@ port.on('message', (request: ThreadRequest) => {
     port.postMessage(response);
   });
 });
+
+function toFailure(error: Error): Failure {
+  return { error, properties: Object.fromEntries(Object.entries(error)) };
+}
