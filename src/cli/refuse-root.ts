@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { findExposure } from '../files/exposure.ts';
 import { databaseFiles } from '../storage/sqlite/file.ts';
@@ -17,19 +17,18 @@ export function refuseRoot(...files: string[]): void {
   for (const file of files) {
     const path = resolve(file);
     const realPath = existsSync(path) ? realpathSync(path) : path;
-    for (const name of [path, ...databaseFiles(realPath), `${realPath}.new`]) {
-      const exposure = findExposure(name);
-      if (exposure === undefined) continue;
-      const folderOwner = statSync(dirname(path), { throwIfNoEntry: false })?.uid ?? 0;
-      throw new UsageError(describe(exposure.path, folderOwner === 0 ? exposure.uid : folderOwner));
-    }
+    const names = [path, ...databaseFiles(realPath), `${realPath}.new`];
+    const exposed = names.map((name) => findExposure(name)).find((found) => found !== undefined);
+    if (exposed === undefined) continue;
+    const folderOwner = statSync(dirname(path), { throwIfNoEntry: false })?.uid ?? 0;
+    throw new UsageError(describe(exposed, folderOwner === 0 ? lstatSync(exposed).uid : folderOwner));
   }
 }
 
 function describe(path: string, uid: number): string {
-  const name = uid === 0 ? 'NAME' : nameOf(uid);
   const problem = `Another account can change ${path}, so root must not use it`;
-  if (name === undefined) {
+  const name = uid === 0 ? 'NAME' : nameOf(uid);
+  if (name === '') {
     return `${problem}. Run the command as the account ${uid}, for example in a container with --user ${uid}.`;
   }
   const remedy = uid === 0 ? 'Use a folder that only root can write, or run the command as another account' : 'Run';
@@ -38,8 +37,8 @@ function describe(path: string, uid: number): string {
   return `${problem}. ${remedy}:\nrunuser -u ${name} -- plant-store ${words.join(' ')}`;
 }
 
-/** Returns the name of an account, if it has one. In a container, the owner of a mounted folder often has no name. */
-function nameOf(uid: number): string | undefined {
+/** Returns '' if the account has no name, as is often the case for the owner of a folder mounted into a container. */
+function nameOf(uid: number): string {
   const { status, stdout } = spawnSync('id', ['-nu', String(uid)], { encoding: 'utf8' });
-  return status === 0 ? stdout.trim() : undefined;
+  return status === 0 ? stdout.trim() : '';
 }

@@ -4,12 +4,6 @@ import { dirname, isAbsolute } from 'node:path';
 const writableByOthers = 0o022;
 const sticky = 0o1000;
 
-/** A file, folder or link that an account other than root can change. `uid` is its owner: 0 if root owns it. */
-export interface Exposure {
-  readonly path: string;
-  readonly uid: number;
-}
-
 /**
  * Returns the first folder or link on the way to a file that an account other than root owns or can write, or the file
  * itself; `undefined` if only root can change what the path names. An access control list shows in the group's bits.
@@ -17,7 +11,7 @@ export interface Exposure {
  * A sticky folder, such as /tmp, is safe above a folder or link of root, because no other account can replace it. It is
  * not safe for the file itself, because other accounts can create files next to it, such as a journal.
  */
-export function findExposure(path: string, isFolder = false): Exposure | undefined {
+export function findExposure(path: string, isFolder = false): string | undefined {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   const folder = dirname(path);
   if (folder !== path) {
@@ -25,12 +19,11 @@ export function findExposure(path: string, isFolder = false): Exposure | undefin
     if (above !== undefined) return above;
     const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
     const isProtected = isFolder && entry !== undefined && (mode & sticky) !== 0;
-    if ((mode & writableByOthers) !== 0 && !isProtected) return { path: folder, uid: 0 };
+    if ((mode & writableByOthers) !== 0 && !isProtected) return folder;
   }
   if (entry === undefined) return undefined;
-  const { uid, mode } = entry;
-  if (uid !== 0) return { path, uid };
-  if (!entry.isSymbolicLink()) return !isFolder && (mode & writableByOthers) !== 0 ? { path, uid } : undefined;
+  if (entry.uid !== 0) return path;
+  if (!entry.isSymbolicLink()) return !isFolder && (entry.mode & writableByOthers) !== 0 ? path : undefined;
   // Throws an error if the link points to itself.
   statSync(path, { throwIfNoEntry: false });
   const target = readlinkSync(path);

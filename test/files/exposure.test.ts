@@ -36,7 +36,7 @@ it('findExposure › returns the first folder, link or file that another account
     const folder = await temporaryFolder(t);
     const script = `umask 022; mkdir own; ln -s own link; touch own/file; ${command}`;
     execFileSync('sh', ['-ec', script], { cwd: folder });
-    assert.equal(findExposure(join(folder, 'link/file'))?.path.slice(folder.length), exposed, command);
+    assert.equal(findExposure(join(folder, 'link/file'))?.slice(folder.length), exposed, command);
   }
 });
 
