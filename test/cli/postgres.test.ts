@@ -175,7 +175,7 @@ it('serve over PostgreSQL › ends and names a wrong setting, but never the pass
   }
   const server = await startServer(t, ['--storage', url], { cwd });
   assert.equal(await server.stop(), 0);
-  const reader = url.replace('postgres:', 'reader:');
+  const reader = url.replace('postgres:sesame', 'reader:sesame');
   const { code, stderr } = await runCommand(['serve', '--port', '0', '--storage', reader], { cwd });
   assert.equal(code, 2);
   assert.match(stderr, /permission denied for table plants/);
