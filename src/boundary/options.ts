@@ -50,7 +50,7 @@ export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLik
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 }
 
-/** Wraps a reporting hook, such as `onError`, so that an error in the hook is printed and does not end the process. */
+/** Wraps a reporting hook, such as `onError`. If the hook throws or rejects, prints the error and calls `fallback`. */
 export function guardHook<Report extends unknown[]>(
   name: string,
   hook: (...report: Report) => unknown,

@@ -94,7 +94,7 @@ export function parseBody(bytes: Buffer): unknown {
   }
 }
 
-/** Collects the chunks of a body in one buffer. Separate one-byte chunks would need 400 times their size. */
+/** Collects the chunks of a body in one buffer, because separate small chunks would need many times their size. */
 export class BodyBytes {
   readonly #maxBytes: number;
   #bytes: Buffer = Buffer.alloc(0);

@@ -48,20 +48,20 @@ export interface ResolvedTarget {
   readonly idText: string;
 }
 
-/** Finds the route for a request target. Some proxies and frameworks remove the prefix `basePath`, others do not. */
+/**
+ * Finds the route for a request target. Paths are compared exactly: letter case and trailing slashes matter. Some
+ * proxies and frameworks remove the prefix `basePath`, others do not.
+ */
 export function resolveTarget(target: string, basePath: string): ResolvedTarget {
-  const { path, query } = splitTarget(target);
-  const found = path.startsWith(basePath) ? findRoute(path.slice(basePath.length), query) : undefined;
-  return found ?? findRoute(path, query) ?? { path, query, route: undefined, idText: '' };
-}
-
-/** Paths are compared exactly: letter case and trailing slashes matter. */
-function findRoute(path: string, query: string): ResolvedTarget | undefined {
-  for (const route of routes) {
-    const match = route.pattern.exec(path);
-    if (match !== null) return { path, query, route, idText: match[1] ?? '' };
+  const { path: whole, query } = splitTarget(target);
+  const inner = whole.startsWith(basePath) ? whole.slice(basePath.length) : whole;
+  for (const path of [inner, whole]) {
+    for (const route of routes) {
+      const match = route.pattern.exec(path);
+      if (match !== null) return { path, query, route, idText: match[1] ?? '' };
+    }
   }
-  return undefined;
+  return { path: whole, query, route: undefined, idText: '' };
 }
 
 /**

@@ -59,20 +59,17 @@ const traceparent = /^(?!ff|00.{53}-)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\
 /** Some gateways add the port, and put an IPv6 address in brackets (RFC 7239 §6). */
 const addressWithPort = /^(?:\[(.*)\](?::\d+)?|([\d.]+):\d+)$/;
 
-/** Makes the ids that this process creates different from those of other processes. */
+/** Distinguishes the ids that this process creates from those of other processes. */
 const ownPrefix = randomBytes(9).toString('base64url');
 let ownIds = 0;
 
 export function requestIdOf(request: ServiceRequest): string {
-  const sent = request.header('x-request-id');
-  if (sent !== undefined && usableId.test(sent)) return sent;
-  ownIds++;
-  return `${ownPrefix}-${ownIds.toString(36)}`;
+  return headerMatching(request, 'x-request-id', usableId) ?? `${ownPrefix}-${(++ownIds).toString(36)}`;
 }
 
-function traceparentOf(request: ServiceRequest): string | undefined {
-  const sent = request.header('traceparent');
-  return sent !== undefined && traceparent.test(sent) ? sent : undefined;
+function headerMatching(request: ServiceRequest, name: string, pattern: RegExp): string | undefined {
+  const value = request.header(name);
+  return value !== undefined && pattern.test(value) ? value : undefined;
 }
 
 /**
@@ -101,7 +98,7 @@ export class RequestTrace {
   ) {
     this.#message = {
       ...route,
-      traceparent: traceparentOf(request),
+      traceparent: headerMatching(request, 'traceparent', traceparent),
       client: clientOf(request, trustedProxies),
       method: request.method,
       user: undefined,
