@@ -45,11 +45,6 @@ export function checkMethods(name: string, type: string, value: unknown, methods
   if (missing !== undefined) throw new TypeError(`${name} must be ${type}: it has no ${missing}`);
 }
 
-/** Unlike `instanceof Promise`, recognizes a promise of another realm, or one that a library has replaced. */
-export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
-}
-
 /** Wraps a reporting hook, such as `onError`. If the hook throws or rejects, prints the error and calls `fallback`. */
 export function guardHook<Report extends unknown[]>(
   name: string,
@@ -62,8 +57,7 @@ export function guardHook<Report extends unknown[]>(
       fallback(...report);
     };
     try {
-      const result = hook(...report);
-      if (isPromiseLike(result)) void Promise.resolve(result).catch(onFailure);
+      void Promise.resolve(hook(...report)).catch(onFailure);
     } catch (error) {
       onFailure(error);
     }

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Authenticate, Caller, Scope } from '../boundary/caller.ts';
-import { isPromiseLike, unknownMember } from '../boundary/options.ts';
+import { unknownMember } from '../boundary/options.ts';
 import { errorTable } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
 import { isUser } from '../core/model/plant.ts';
@@ -29,6 +29,11 @@ export async function findCaller(
   const header = (name: string): string | undefined => request.header(name.toLowerCase());
   const result = authenticate(token, { method: request.method, path, header, raw: request.raw as never });
   return checkedCaller(isPromiseLike(result) ? await inTime(result) : result);
+}
+
+/** Unlike `instanceof Promise`, recognizes a promise of another realm, and one whose class a library has replaced. */
+function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 }
 
 function inTime<T>(result: PromiseLike<T>): Promise<T> {

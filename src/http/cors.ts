@@ -28,8 +28,7 @@ export function corsHeaders(
   origins: readonly string[],
   request: ServiceRequest,
   allow: string | undefined,
-): HeaderFields | undefined {
-  if (origins.length === 0) return undefined;
+): HeaderFields {
   const isPublic = origins.includes('*');
   const vary = isPublic ? {} : { Vary: 'Origin' };
   const origin = isPublic ? '*' : request.header('origin');

@@ -129,7 +129,8 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
   function finish(call: Call, { status, headers: more, body, code }: Result): ServiceResponse {
     const headers = bodyHeaders(body);
     headers['X-Request-Id'] = call.requestId;
-    Object.assign(headers, more, corsHeaders(corsOrigin, call.request, call.target.route?.allow));
+    Object.assign(headers, more);
+    if (corsOrigin.length > 0) Object.assign(headers, corsHeaders(corsOrigin, call.request, call.target.route?.allow));
     const isGone = code !== undefined && !call.request.isOpen;
     let hasEnded = false;
     return {
