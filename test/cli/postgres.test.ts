@@ -181,6 +181,29 @@ it('serve over PostgreSQL › ends and names a wrong setting, but never the pass
   assert.match(stderr, /permission denied for table plants/);
 });
 
+it('serve over PostgreSQL › needs only three privileges on a table of another role, without --create', async (t) => {
+  const url = await cluster.makeDatabase();
+  const owner = await openStorage(locate(url));
+  await owner.commit([]);
+  await owner.close();
+  await cluster.queryAt(
+    url,
+    `CREATE ROLE gardener LOGIN PASSWORD 'sesame'; CREATE ROLE mallory;
+    ALTER TABLE plants OWNER TO mallory; GRANT SELECT, INSERT, DELETE ON plants TO gardener`,
+  );
+  const { cwd, token } = await folderWithToken(t);
+  const args = ['serve', '--port', '0', '--storage', url.replace('postgres:sesame', 'gardener:sesame')];
+  const refused = await runCommand([...args, '--create'], { cwd });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /belongs to the role mallory/);
+  const server = await untilListening(t, spawnCommand(args, { cwd }), /^Plant Store listening on (\S+)\n/m);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const plants = `${server.url}/plants`;
+  assert.equal((await fetch(plants, { method: 'POST', headers, body: '{"id":1,"name":"Fern"}' })).status, 200);
+  assert.deepEqual(await (await fetch(plants, { headers })).json(), [{ name: 'Fern' }]);
+  assert.equal((await fetch(`${plants}/1`, { method: 'DELETE', headers })).status, 204);
+});
+
 it('serve over PostgreSQL › stops immediately while the database does not respond, and logs no other error', async (t) => {
   const server = await startWaiting(t, `postgres://ada:sesame@127.0.0.1:${await occupyPort(t)}/plants`);
   assert.equal(await server.stop(), 0);
