@@ -67,11 +67,12 @@ export function readCommandLine<Name extends CommandName>(name: Name, args: stri
   return { settings: Object.fromEntries(settings) as Settings<Name>, operand: given, warnings };
 }
 
-function parse(name: CommandName, args: string[]): { values: Record<string, unknown>; positionals: string[] } {
+function parse(name: CommandName, args: string[]) {
   const options: ParseArgsOptionsConfig = {};
   for (const flag of flagsOf(name)) options[flag] = { type: rows[flag].value === undefined ? 'boolean' : 'string' };
   try {
-    return parseArgs({ args, options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    return { values: values as Partial<Record<string, string | boolean>>, positionals };
   } catch (error) {
     // The rest of the message about an unknown option explains how to write a positional argument.
     const [problem = ''] = (error as Error).message.split('. To specify a positional');
@@ -81,35 +82,30 @@ function parse(name: CommandName, args: string[]): { values: Record<string, unkn
 }
 
 /** Returns the value of the flag, of its first variable that is set, or the default. */
-function readSetting(name: FlagName, given: unknown, warnings: string[]): Setting<unknown> {
+function readSetting(name: FlagName, given: string | boolean | undefined, warnings: string[]): Setting<unknown> {
+  const { value, absent, fallback = value === undefined ? 'false' : undefined } = rows[name];
   const source = `--${name}`;
-  // An empty value probably means that a shell variable is not set.
-  if (given === '') throw new UsageError(`${source} must not be empty.`);
-  if (given === true) return { value: true, source };
-  if (typeof given === 'string') return { value: parseValue(rows[name], { value: given, source }), source };
-  const [first, second] = readVariables(name, warnings);
-  if (first !== undefined && second !== undefined && second.value !== first.value) {
-    warnings.push(`${first.source} and ${second.source} are set: ${first.source} counts.`);
-  }
-  if (first !== undefined) return { value: parseValue(rows[name], first), source: first.source };
-  const { value, fallback, absent } = rows[name];
-  if (value === undefined) return { value: false, source };
-  if (fallback !== undefined) return { value: parseValue(rows[name], { value: fallback, source }), source };
+  const found = given === undefined ? readVariable(name, warnings) : { value: String(given), source };
+  const setting = found ?? (fallback === undefined ? undefined : { value: fallback, source });
+  if (setting !== undefined) return { value: parseValue(rows[name], setting), source: setting.source };
   if (absent === undefined) throw new UsageError(`${source} ${value} is required.`);
   return { value: undefined, source };
 }
 
 function parseValue({ value: placeholder, max, words }: Flag, setting: Setting): unknown {
+  const { value, source } = setting;
   requireCleanText(setting);
-  if (max !== undefined) return parseInteger(setting, max);
+  if (placeholder === undefined) return ['1', 'true'].includes(parseWord(setting, ['1', 'true', '0', 'false']));
   if (words !== undefined) return parseWord(setting, words);
-  return placeholder === undefined
-    ? ['1', 'true'].includes(parseWord(setting, ['1', 'true', '0', 'false']))
-    : setting.value;
+  if (max === undefined) return value;
+  if (!/^\d{1,5}$/.test(value) || Number(value) > max) throw new UsageError(`${source} must be 0 to ${max}.`);
+  return Number(value);
 }
 
 /** The message does not contain the text, which may be a password. */
 function requireCleanText({ value, source }: Setting): void {
+  // An empty value probably means that a shell variable is not set.
+  if (value === '') throw new UsageError(`${source} must not be empty.`);
   // Node.js replaces bytes that are not UTF-8 with U+FFFD, so different texts would become the same.
   if (value.includes('\uFFFD') || !value.isWellFormed()) throw new UsageError(`${source} is not valid UTF-8.`);
   const [control] = /\p{Cc}/u.exec(value) ?? [];
@@ -118,11 +114,6 @@ function requireCleanText({ value, source }: Setting): void {
     throw new UsageError(`${source} contains the control character ${printable(control)}${advice}.`);
   }
   if (value.trim() !== value) throw new UsageError(`${source} starts or ends with a space.`);
-}
-
-function parseInteger({ value, source }: Setting, max: number): number {
-  if (/^\d{1,5}$/.test(value) && Number(value) <= max) return Number(value);
-  throw new UsageError(`${source} must be 0 to ${max}.`);
 }
 
 export function parseWord<Word extends string>({ value, source }: Setting, words: readonly Word[]): Word {
@@ -155,16 +146,20 @@ export function withUsageError<T>(source: string, parse: () => T): T {
 }
 
 /**
- * Returns the variables of a flag that are set. Ignores an empty value, and the addresses that Kubernetes sets for a
+ * Returns the first variable of a flag that is set. Ignores an empty value, and the addresses that Kubernetes sets for a
  * service named `plant-store`: https://kubernetes.io/docs/tutorials/services/connect-applications-service/
  */
-function readVariables(name: FlagName, warnings: string[]): Setting[] {
+function readVariable(name: FlagName, warnings: string[]): Setting | undefined {
   const variables = variablesOf(name).map((source) => ({ value: process.env[source] ?? '', source }));
   const foreign = variables.filter(({ value }) => /^(?:tcp|udp|sctp):\/\//.test(value));
   for (const { source } of foreign) {
     warnings.push(`${source} is ignored, because its value is the address of a Kubernetes service.`);
   }
-  return variables.filter((variable) => variable.value !== '' && !foreign.includes(variable));
+  const [first, second] = variables.filter((variable) => variable.value !== '' && !foreign.includes(variable));
+  if (first !== undefined && second !== undefined && second.value !== first.value) {
+    warnings.push(`${first.source} and ${second.source} are set: ${first.source} counts.`);
+  }
+  return first;
 }
 
 /** Returns a warning for each unknown variable with Plant Store's prefix, except those that Kubernetes sets. */
