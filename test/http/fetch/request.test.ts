@@ -67,13 +67,6 @@ it('the body of a fetch request causes a 500 and a helpful TypeError if it was a
   assert.deepEqual(await store.listPlants('ada'), []);
 });
 
-it('a fetch request whose method is a property of every object gets 405', async (t) => {
-  const { send } = createFetchService(t);
-  for (const method of ['constructor', '__proto__']) {
-    assert.deepEqual(await outcomeOf(await send(newPost('x', { method }))), [405, 40500], method);
-  }
-});
-
 it('a fetch request has no effect if its body stream fails, or if its signal is aborted', async (t) => {
   const { send, store, faults } = createFetchService(t);
   const failing = new ReadableStream<Uint8Array>({
