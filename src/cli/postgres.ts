@@ -133,8 +133,9 @@ const wrongSettingCodes: ReadonlySet<string | undefined> = new Set([
   ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'],
 ]);
 
-/** Errors of `pg` that have no code. */
-const wrongSettingMessage = /client password must be a string|server does not support SSL/;
+/** Errors of `pg` have no code, and those of PgBouncer the general code 08P01. */
+const wrongSettingMessage =
+  /password must be a string|does not support SSL|^database .* does not exist|auth\w+ failed|startup parameter/;
 
 /**
  * Describes an error of the storage that only a changed setting or database can repair. Returns `undefined` for any

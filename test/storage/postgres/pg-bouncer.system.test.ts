@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
+import { openPostgres, parseConnectionString, wrongSetting } from '../../../src/cli/postgres.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
@@ -44,6 +45,16 @@ if (hasPgBouncer) {
     await Promise.all(ids.map((id) => storage.commit([create(id)])));
     assert.deepEqual(await cluster.queryAt(url, 'SELECT count(*)::integer FROM public.plants'), [{ count: 200 }]);
     assert.equal((await storage.list('ada', firstPage)).plants.length, 200);
+  });
+
+  it('wrongSetting › describes a missing database and an unsupported parameter behind PgBouncer', async () => {
+    const url = through(cluster.url());
+    for (const value of [`${url}x`, `${url}?options=-c%20jit%3Doff`]) {
+      const storage = openPostgres(parseConnectionString({ value, source: '--storage' }), false);
+      const [outcome] = await Promise.allSettled([storage.list('ada', firstPage)]);
+      await storage.close();
+      assert.match(String(outcome.status === 'rejected' && wrongSetting(outcome.reason)), /does not exist|options/);
+    }
   });
 } else {
   it(`${inTransactionMode} passes the suite for storage adapters`, { skip: 'pgbouncer is not installed' });

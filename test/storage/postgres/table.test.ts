@@ -105,65 +105,49 @@ it('PostgresStorage table › is not written with synchronous_commit off, becaus
   assert.deepEqual(await storage.commit([remove(1)]), [true]);
 });
 
-it('PostgresStorage table › is used with three privileges, and refused if a stranger owns it', async (t) => {
+it('PostgresStorage table › is refused if a stranger owns it, unless createTable is false', async (t) => {
   const { table } = await newTable(t);
   await cluster.query(`CREATE ROLE mallory; CREATE ROLE ann LOGIN;
     ALTER TABLE "${table}" OWNER TO mallory; GRANT SELECT, INSERT, DELETE ON "${table}" TO ann`);
   const pool = poolOf(t, { connectionString: cluster.url().replace('postgres:sesame', 'ann') });
   const open = (createTable = true): PostgresStorage => new PostgresStorage({ pool, table, createTable });
   await assertAllUnsupported(open(), new RegExp(`"${table}" belongs to the role mallory`));
-  const storage = open(false);
-  assert.deepEqual(await storage.commit([remove(1), create(2), create(3)]), [true, true, true]);
-  assert.deepEqual([await storage.commit([create(4)]), await storage.commit([remove(2)])], [[true], [true]]);
-  assert.equal((await storage.list('ada', firstPage)).plants.length, 2);
-  assert.equal((await scanAll(storage)).length, 2);
+  assert.deepEqual(await open(false).commit([remove(1), create(2)]), [true, true]);
   await cluster.query('GRANT mallory TO ann');
-  assert.deepEqual(await open().commit([create(3)]), [false]);
+  assert.deepEqual(await open().commit([create(2)]), [false]);
 });
 
-const changes = {
-  'another column': { sql: 'ADD color text', cause: /tag text, color text/ },
-  'ids of 32 bits': { sql: 'ALTER id TYPE integer', cause: /id int4/ },
-  'another collation': { sql: 'ALTER "user" TYPE text COLLATE "default"', cause: /user text NOT/ },
-  'names that can be NULL': { sql: 'ALTER name DROP NOT NULL', cause: /name text, / },
-  'another primary key': {
-    sql: 'DROP CONSTRAINT plants_pkey, ADD PRIMARY KEY (id, "user")',
-    cause: /KEY \(id, user\)/,
-  },
-  'contents that a crash empties': { sql: 'SET UNLOGGED', cause: /not a permanent table/ },
-};
 it('PostgresStorage table › is refused with other columns or another primary key', async (t) => {
-  for (const [n, { sql, cause }] of Object.values(changes).entries()) {
-    const options = { pool: cluster.pool(t), schema: `changed ${n}` };
-    await cluster.query(`CREATE SCHEMA "${options.schema}"`);
+  for (const [change, cause] of Object.entries({
+    'ADD color text': /tag text, color text/,
+    'ALTER id TYPE integer': /id int4/,
+    'ALTER "user" TYPE text COLLATE "default"': /user text NOT/,
+    'ALTER name DROP NOT NULL': /name text, /,
+    'DROP CONSTRAINT plants_pkey, ADD PRIMARY KEY (id, "user")': /KEY \(id, user\)/,
+    // A crash empties the table.
+    'SET UNLOGGED': /not a permanent table/,
+  })) {
+    await cluster.query('DROP SCHEMA IF EXISTS changed CASCADE; CREATE SCHEMA changed');
+    const options = { pool: cluster.pool(t), schema: 'changed' };
     await new PostgresStorage(options).commit([create(1)]);
-    await cluster.query(`ALTER TABLE "${options.schema}".plants ${sql}`);
+    await cluster.query(`ALTER TABLE changed.plants ${change}`);
     await assertAllUnsupported(new PostgresStorage(options), cause);
   }
 });
 
-it('PostgresStorage table › can have more indexes, constraints and triggers', async (t) => {
-  const { table } = await newTable(t);
-  await cluster.query(`CREATE INDEX ON "${table}" (tag); ALTER TABLE "${table}" ADD CHECK (name <> 'x');
-    CREATE TRIGGER unused BEFORE UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()`);
-  assert.deepEqual(await new PostgresStorage({ pool: cluster.pool(t), table }).commit([create(1)]), [false]);
-});
-
 /** Overloads of what the statements use, in a schema of the `search_path`. They fail if they are called. */
 const hostile = [
-  ...`octet_length(text); int8send(bigint); encode(bytea, text); to_regclass(text); unnest(text[]); unnest(bigint[]);
-    unnest(integer[]); current_setting(text); pg_is_in_recovery(); concat_ws(text, text, text, text);
-    replace(text, text, text); pg_get_constraintdef(oid); pg_has_role(oid, text);
-    next(bigint, text, text); next(bigint, bytea, bytea); next(bigint, integer);
-    wrong(oid, regclass); wrong(text, text); wrong(bigint, bigint); wrong(integer, integer)`
-    .split(/;\s*/)
+  ...`octet_length(text) int8send(bigint) encode(bytea,text) to_regclass(text) unnest(text[]) unnest(bigint[])
+    unnest(integer[]) current_setting(text) pg_is_in_recovery() concat_ws(text,text,text,text) replace(text,text,text)
+    pg_get_constraintdef(oid) pg_has_role(oid,text) next(bigint,text,text) next(bigint,bytea,bytea) next(bigint,integer)
+    wrong(oid,regclass) wrong(text,text) wrong(bigint,bigint) wrong(integer,integer)`
+    .split(/\s+/)
     .map((signature) => `FUNCTION ${signature} RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'`),
   ...['string_agg(text, text)', 'string_agg(bytea, bytea)', 'sum(integer)'].map(
     (signature) => `AGGREGATE ${signature} (SFUNC = next, STYPE = bigint)`,
   ),
-  ...'=:oid,regclass =:text,text >:text,text ||:text,text =:bigint,bigint >=:bigint,bigint +:integer,integer'
-    .split(' ')
-    .map((operator) => operator.split(/[:,]/))
+  ...['= oid,regclass', '= text,text', '> text,text', '|| text,text', '= bigint,bigint', '+ integer,integer']
+    .map((operator) => operator.split(/[ ,]/))
     .map(([sign, left, right]) => `OPERATOR ${sign} (LEFTARG = ${left}, RIGHTARG = ${right}, FUNCTION = wrong)`),
   'DOMAIN text AS varchar(1)',
 ];
@@ -178,9 +162,8 @@ it('PostgresStorage does not use functions, operators or types that other roles 
     assert.deepEqual(await storage.commit([create(2), create(3), create(4)]), [true, true, true]);
     assert.deepEqual(await storage.commit([remove(2), remove(9)]), [true, false]);
     assert.deepEqual(await storage.commit([remove(3), create(4), create(5, 'eve', '\x7f')]), [true, false, true]);
-    const listed = await Promise.all(['ada', 'eve', 'bob'].map((user) => storage.list(user, firstPage)));
-    const listedIds = listed.map(({ plants }) => plants.map(({ id }) => id));
-    assert.deepEqual(listedIds, [[1n, 4n], [5n], []]);
+    const [ada, eve] = await Promise.all(['ada', 'eve'].map((user) => storage.list(user, firstPage)));
+    assert.deepEqual([ada?.plants.length, eve?.plants.length], [2, 1]);
     assert.equal((await storage.list('ada', firstPage)).plants.length, 2);
     assert.equal((await scanAll(storage)).length, 3);
   }
