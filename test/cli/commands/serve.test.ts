@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,14 +8,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { listen, reachableUrl } from '../../../src/cli/listen.ts';
 import { issueToken } from '../../../src/tokens/issue.ts';
-import { readTokenFile } from '../../../src/tokens/token-file.ts';
-import { callService } from '../../support/call.ts';
 import { assertFails } from '../../support/call-command.ts';
 import { runCommand, runCommandAs, spawnCommand, startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { occupyPort } from '../../support/listen.ts';
 import { untilListening } from '../../support/server-process.ts';
-import { hasProgram, mountSmallFolder } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { folderWithToken } from '../../support/token-server.ts';
 
@@ -132,14 +128,6 @@ it('plant-store serve › waits for a database that cannot be reached, and write
   }
 });
 
-it('plant-store serve › starts if first-token.txt is a pipe', async (t) => {
-  if (!hasProgram(t, 'mkfifo')) return;
-  const { cwd } = await folderWithToken(t);
-  assert.equal(spawnSync('mkfifo', [join(cwd, 'first-token.txt')]).status, 0);
-  const server = await startServer(t, ['--storage', 'memory'], { cwd });
-  assert.equal(await server.stop(), 0);
-});
-
 it('plant-store serve › names the file, the user and the remedy if it may not write a file or folder', async (t) => {
   for (const { name, mode } of [
     { name: 'plants.db', mode: 0o400 },
@@ -158,46 +146,6 @@ it('plant-store serve › names the file, the user and the remedy if it may not 
     assert.match(stderr, /"The user \w+ may not write .*: .*chown.*chmod\."/m);
     assert.ok(stderr.includes(join(cwd, name)), stderr);
   }
-});
-
-it('plant-store serve › first writes a token to a file, and prints a curl command that works', async (t) => {
-  const cwd = join(await temporaryFolder(t), "it's $HOME");
-  await mkdir(cwd);
-  const first = await startServer(t, ['--host', '0.0.0.0'], { cwd });
-  const line = await eventually(() => /^ +(curl .*)$/m.exec(first.stdout())?.[1] ?? assert.fail(first.stdout()));
-  assert.match(line, / http:\/\/localhost:\d+\/plants$/);
-  // Passes only PATH, because a proxy in the environment could not reach the addresses of this machine.
-  const { PATH } = process.env;
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', `${line} --silent`], { encoding: 'utf8', env: { PATH } });
-  if (status === 127) t.diagnostic('NOT CHECKED that the printed line works: this machine has no curl');
-  else assert.deepEqual([status, stdout], [0, '[]'], stderr);
-  assert.ok(first.stdout().includes(`the new file ${join(cwd, 'plants.db')}`), first.stdout());
-  const file = join(cwd, 'first-token.txt');
-  const token = (await readFile(file, 'utf8')).trimEnd();
-  assert.equal(readTokenFile(join(cwd, 'tokens.json'))[0]?.user, 'me');
-  for (const name of ['first-token.txt', 'tokens.json', 'plants.db']) {
-    assert.equal((await stat(join(cwd, name))).mode & 0o777, 0o600);
-  }
-  assert.equal(await first.stop(), 0);
-  assert.ok(!(first.stdout() + first.stderr()).includes(token));
-
-  await rm(file);
-  const second = await startServer(t, ['--docs'], { cwd });
-  assert.equal((await callService(second.url, 'GET', '/plants', { token })).status, 200);
-  assert.equal(await second.stop(), 0);
-  assert.doesNotMatch(second.stdout(), /new file|curl/);
-  assert.ok(second.stdout().includes(`${second.url}/docs\n`));
-  assert.deepEqual((await readdir(cwd)).sort(), ['plants.db', 'tokens.json']);
-});
-
-it('plant-store serve › leaves no token behind if first-token.txt does not fit on the disk', async (t) => {
-  const cwd = await mountSmallFolder(t, 1);
-  if (cwd === undefined) return;
-  const { bsize, bavail } = await statfs(cwd);
-  // One block is left for the tokens file.
-  await writeFile(join(cwd, 'large'), Buffer.alloc((bavail - 1) * bsize));
-  await assertFails('serve --port 0 --storage memory', { cwd }, 'ENOSPC');
-  assert.deepEqual(await readdir(cwd), ['large']);
 });
 
 for (const { host, inUrl, reachable } of [
