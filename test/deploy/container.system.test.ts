@@ -120,10 +120,18 @@ async function buildImage(t: TestContext, podman: Podman): Promise<string | unde
  * prevents Podman from mounting them.
  */
 async function startContainer(t: TestContext, podman: Podman, image: string, name: string) {
-  const adminPort = await freePort();
-  const variables = ['--env=PORT=0', `--env=PLANT_STORE_ADMIN_PORT=${adminPort}`];
+  // The health check of the image requests port 9000, which another program on this machine may use.
+  const isUsed = await fetch('http://127.0.0.1:9000').then(
+    () => true,
+    () => false,
+  );
+  const adminPort = isUsed ? await freePort() : 9000;
+  // Kubernetes sets such variables for services named plant-store and plant-store-admin.
+  const addresses = ['--env=PLANT_STORE_PORT=tcp://10.0.0.7:80', '--env=PLANT_STORE_ADMIN_PORT=tcp://10.0.0.7:80'];
+  const variables = ['--env=PORT=0', ...addresses];
   const flags = ['--read-only', '--read-only-tmpfs=false', '--volume=plants:/data', ...variables];
-  const child = podman.spawnContainer('--name', name, ...flags, image);
+  const command = !isUsed ? [] : ['serve', '--host', '0.0.0.0', '--admin-port', `${adminPort}`];
+  const child = podman.spawnContainer('--name', name, ...flags, image, ...command);
   const exitCode = once(child, 'exit').then(([code]) => code as number | null);
   const server = await untilListening(t, child, /^Plant Store listening on http:\/\/0\.0\.0\.0:(\d+)\n/m);
   return { ...server, adminUrl: `http://127.0.0.1:${adminPort}`, exitCode };
@@ -142,7 +150,9 @@ it('deploy/container › builds an image that keeps its data in a volume and sto
   const listed = await callService(first.url, 'GET', '/plants', { token });
   assert.deepEqual(listed.json, [{ name: 'Fern' }]);
   await eventuallyEqual(async () => (await fetch(`${first.adminUrl}/ready`)).status, 200);
-  await podman.run('healthcheck', 'run', 'first');
+  if (first.adminUrl.endsWith(':9000')) await podman.run('healthcheck', 'run', 'first');
+  else t.diagnostic('NOT CHECKED that the health check works: port 9000 is in use');
+  assert.match(first.stderr(), /PLANT_STORE_PORT is ignored/);
   const idsAndModes = 'fs.readdirSync(".").map((name) => [fs.statSync(name).uid, fs.statSync(name).mode & 0o77])';
   const inside = `JSON.stringify([process.getuid(), process.getgid(), ...${idsAndModes}.flat()])`;
   const [uid, gid, ...files] = JSON.parse(await podman.run('exec', 'first', 'node', '--print', inside)) as number[];

@@ -117,7 +117,8 @@ it('deploy/nginx › passes every conformance check over HTTP/2 under a prefix, 
     assert.deepEqual(await call(ports.https, headers, body), [status, JSON.stringify({ error, message })]);
   }
   assert.equal(await server.stop(), 0);
-  const { integer: error, message } = errorTable.storage_unavailable;
+  const { integer: error } = errorTable.storage_unavailable;
+  const message = 'The server does not respond. Try again shortly.';
   assert.deepEqual(await call(ports.https, { ':path': target }), [503, JSON.stringify({ error, message })]);
 
   const log = await eventually(async () => {
