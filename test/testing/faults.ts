@@ -80,9 +80,9 @@ export const faults: Readonly<Record<string, Readonly<Record<string, Change>>>> 
     'never closes': () => ({ close: never }),
   },
   'a batch may contain 1 MiB': {
-    'rejects batches of 500,000 characters': changesCommit((writes, real) => {
+    'rejects batches of 300,000 characters': changesCommit((writes, real) => {
       const texts = writes.map((write) => (write.kind === 'create' ? write.plant.name : ''));
-      return texts.join('').length > 500_000 ? rejectsCommits() : real.commit(writes);
+      return texts.join('').length > 300_000 ? rejectsCommits() : real.commit(writes);
     }),
   },
   '2500 plants': {
