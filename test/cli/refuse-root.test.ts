@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmod, chown, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { callCommand } from '../support/call-command.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
@@ -72,8 +72,11 @@ const changes: readonly { change: (folder: string) => Promise<unknown>; account:
 ];
 
 const skip = process.getuid?.() === 0 ? false : 'only root is refused';
-describe('plant-store as root', { skip }, () => {
-  it('plant-store as root › refuses files that another account can change, and prints the line to run', async (t) => {
+
+it(
+  'plant-store as root › refuses files that another account can change, and prints the line to run',
+  { skip },
+  async (t) => {
     for (const { change, account } of changes) {
       const [cwd, other] = [await folderOfRoot(t), await folderOfRoot(t)];
       await change(cwd);
@@ -86,22 +89,30 @@ describe('plant-store as root', { skip }, () => {
       }
       assert.deepEqual([await contentsOf(cwd), await contentsOf(other)], before);
     }
-  });
+  },
+);
 
-  it('plant-store as root › names the UID of an account without a name, and the flag of a container', async (t) => {
+it(
+  'plant-store as root › names the UID of an account without a name, and the flag of a container',
+  { skip },
+  async (t) => {
     const cwd = await folderOfRoot(t);
     await chown(cwd, 61_183, 0);
     const { code, stderr } = await callCommand(['token', 'list'], { cwd });
     assert.equal(code, 2);
     assert.match(stderr, /^plant-store: .* account 61183, .* --user 61183\.\n$/);
-  });
+  },
+);
 
-  it('plant-store as root › quotes the arguments in the line to run, and omits passwords and tokens', async (t) => {
+it(
+  'plant-store as root › quotes the arguments in the line to run, and omits passwords and tokens',
+  { skip },
+  async (t) => {
     const cwd = await folderOfRoot(t);
     await chown(cwd, nobody, 0);
     const args = ['copy', '--from', "sqlite:it's.db", '--to', 'postgres://ada:sesame@localhost/plants'];
     const { stderr } = await callCommand(args, { cwd });
     assert.match(stderr, /^runuser -u nobody -- plant-store copy --from 'sqlite:it'\\''s\.db' --to …$/m);
     assert.doesNotMatch((await callCommand(['token', 'revoke', 'pst_0'], { cwd })).stderr, /pst_/);
-  });
-});
+  },
+);

@@ -40,7 +40,7 @@ it('findExposure › returns the first folder, link or file that another account
   }
 });
 
-it('findExposure › throws an error if a link points to itself', async (t) => {
+it('findExposure › throws an error if a link points to itself', { skip }, async (t) => {
   const folder = await temporaryFolder(t);
   execFileSync('ln', ['-s', 'file', 'file'], { cwd: folder });
   assert.throws(() => findExposure(join(folder, 'file')), { code: 'ELOOP' });
