@@ -158,6 +158,7 @@ it('write queue › a commit that fails rejects only its own writes', async () =
   // The third write needs a batch of its own, because its id is the same as the first one's.
   const created = await Promise.allSettled([1, 2, 1].map((id) => store.createPlant('ada', { id, name: '' })));
   const expected = ['rejected', 'rejected', 'fulfilled'];
+  assert.equal(store.pendingWrites, 0);
   assert.deepEqual(
     created.map(({ status }) => status),
     expected,

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { maxInt64, minInt64, parseNewPlant } from '../../../src/core/model/plant.ts';
+import fc from 'fast-check';
+import {
+  int64FromJsonNumber,
+  int64FromText,
+  maxInt64,
+  minInt64,
+  parseNewPlant,
+} from '../../../src/core/model/plant.ts';
 
 it('parseNewPlant returns a new object with id, name and tag, and ignores unknown fields', () => {
   const input = { id: 1, name: 'Fern', tag: 'indoor', color: 'green' };
@@ -27,4 +34,39 @@ it('parseNewPlant rejects a value that is not an object', () => {
   for (const input of [undefined, null, 'plant', 1, [], Object.assign([], { id: 1, name: '' })]) {
     assert.throws(() => parseNewPlant(input), { code: 'invalid_plant', message: /object/ });
   }
+});
+
+it('int64FromText accepts leading zeros, -0 and both limits of the range', () => {
+  const texts = ['007', '-0', '0'.repeat(10_000) + '1', '9223372036854775807', '-9223372036854775808'];
+  assert.deepEqual(texts.map(int64FromText), [7n, 0n, 1n, maxInt64, minInt64]);
+});
+
+it('int64FromJsonNumber is exact for any int64 in any notation', () => {
+  const anyInt64 = fc.bigInt({ min: minInt64, max: maxInt64 });
+  fc.assert(
+    fc.property(anyInt64, fc.nat(25), fc.nat(25), (id, shift, zeros) => {
+      const sign = id < 0n ? '-' : '';
+      const digits = String(id < 0n ? -id : id).padStart(shift + 1, '0');
+      const cut = digits.length - shift;
+      const literal = `${sign}${digits.slice(0, cut)}.${digits.slice(cut)}${'0'.repeat(zeros + 1)}e${shift}`;
+      assert.equal(int64FromJsonNumber(literal), id, literal);
+    }),
+  );
+});
+
+it('int64FromJsonNumber returns undefined for a value that is not an int64, and for text that is not a number', () => {
+  const fractions = ['1.5', '1e-1', '1.00000000000000000001', '9223372036854775807.5', '-1e-400'];
+  const outside = ['9223372036854775808.0', '-922337203685477580.9e1', '1e19', '9.3e18', '1e400'];
+  const malformed = ['', '-', '+1', 'x1', '1x', '1.', '.5', '1.x', '1e', '1e+', '1e3x', '1e--3', '1.5.5'];
+  for (const literal of [...fractions, ...outside, ...malformed]) {
+    assert.equal(int64FromJsonNumber(literal), undefined, literal);
+  }
+});
+
+it('int64FromJsonNumber parses a literal with a million digits', () => {
+  const million = 1_000_000;
+  assert.equal(int64FromJsonNumber('9'.repeat(million)), undefined);
+  assert.equal(int64FromJsonNumber(`1e${'9'.repeat(million)}`), undefined);
+  assert.equal(int64FromJsonNumber(`0.${'0'.repeat(million)}1`), undefined);
+  assert.equal(int64FromJsonNumber(`1${'0'.repeat(million)}e-${million}`), 1n);
 });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
+import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { damageFile } from '../../support/sqlite-file.ts';
+import { createAll, rowOfPlants, scanAll } from '../../support/stored-plants.ts';
 import { hasProgram } from '../../support/system-fault.ts';
 import { create, createEach, firstPage, remove } from '../../support/writes.ts';
 import { ids, idsAfterCrash, makeCrashed, newPath, openSqlite, sizeOf, whileStuck } from './sqlite-state.ts';
@@ -9,56 +11,87 @@ import { ids, idsAfterCrash, makeCrashed, newPath, openSqlite, sizeOf, whileStuc
 /** The WAL size at which SQLite runs a checkpoint: 1000 pages, each with a header. */
 const fullWalBytes = 1000 * (4096 + 24);
 
+const damaged = {
+  name: 'PlantStoreError',
+  code: 'storage_unsupported',
+  message: 'The database file is damaged or cannot be read.',
+};
+
+/** Calls that read damaged pages. */
+const calls: Record<string, (storage: SqliteStorage) => Promise<unknown>> = {
+  list: (storage) => storage.list('bob', { after: 1000n, limit: 1000 }),
+  scan: scanAll,
+  commit: (storage) => storage.commit(Array.from({ length: 1000 }, (_, n) => remove(n * 3, 'bob'))),
+};
+
 const twenty = Array.from({ length: 20 }, (_, n) => n + 1);
 
-for (const commitThread of [false, true]) {
-  describe(`SqliteStorage${commitThread ? ' with a commit thread' : ''} over a failing disk`, () => {
-    it('SqliteStorage rejects commits and continues to list plants until the disk works again', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
+describe('SqliteStorage over a failing disk', () => {
+  testFaults(false);
+});
+describe('SqliteStorage with a commit thread over a failing disk', () => {
+  testFaults(true);
+});
+
+function testFaults(commitThread: boolean): void {
+  it('SqliteStorage over a damaged file refuses commits after a call has found it, and lists what it can', async (t) => {
+    for (const [what, call] of Object.entries(calls)) {
       const path = await newPath(t);
+      await createAll(path, [...rowOfPlants('ada', 1), ...rowOfPlants('bob', 3000)]);
       const storage = openSqlite(t, path, { commitThread });
-      for (const id of twenty) await storage.commit([create(id)]);
-      for (const id of [21, 22]) {
-        await whileStuck(async () => {
-          for (let n = 0; n < 3; n++) await assert.rejects(storage.commit([create(99), create(98)]), { errcode: 778 });
-          assert.deepEqual(await ids(storage), twenty.concat(id === 22 ? [21] : []));
-        });
-        assert.deepEqual(await storage.commit([create(id)]), [true]);
+      damageFile(path, 8);
+      assert.deepEqual(await storage.commit([create(1, 'eve')]), [true]);
+      await assert.rejects(call(storage), damaged, what);
+      await assert.rejects(storage.commit([create(2, 'eve')]), damaged, what);
+      assert.equal((await storage.list('ada', firstPage)).plants.length, 1);
+    }
+  });
+
+  it('SqliteStorage rejects commits and continues to list plants until the disk works again', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const path = await newPath(t);
+    const storage = openSqlite(t, path, { commitThread });
+    for (const id of twenty) await storage.commit([create(id)]);
+    for (const id of [21, 22]) {
+      await whileStuck(async () => {
+        for (let n = 0; n < 3; n++) await assert.rejects(storage.commit([create(99), create(98)]), { errcode: 778 });
+        assert.deepEqual(await ids(storage), twenty.concat(id === 22 ? [21] : []));
+      });
+      assert.deepEqual(await storage.commit([create(id)]), [true]);
+    }
+    assert.deepEqual(await ids(storage), [...twenty, 21, 22]);
+    assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21, 22]);
+  });
+
+  it('SqliteStorage acknowledges a commit whose checkpoint failed, because the commit is in the WAL', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const path = await newPath(t);
+    const name = 'long'.repeat(1000);
+    await createAll(path, rowOfPlants('ada', 1300, name));
+    const storage = openSqlite(t, path, { commitThread });
+    const before = await sizeOf(path);
+    await whileStuck(async () => {
+      for (let id = 0; (await sizeOf(`${path}-wal`)) <= fullWalBytes + 200_000; id++) {
+        assert.deepEqual(await storage.commit([create(id, 'bob', name), create(-1 - id, 'bob', name)]), [true, true]);
       }
-      assert.deepEqual(await ids(storage), [...twenty, 21, 22]);
-      assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21, 22]);
-    });
+    }, fullWalBytes + 500_000);
+    assert.equal(await sizeOf(path), before);
+    assert.deepEqual(await storage.commit([remove(0, 'bob')]), [true]);
+    assert.ok((await sizeOf(path)) > before);
+  });
 
-    it('SqliteStorage acknowledges a commit whose checkpoint failed, because the commit is in the WAL', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
-      const path = await newPath(t);
-      const name = 'long'.repeat(1000);
-      await createAll(path, rowOfPlants('ada', 1300, name));
-      const storage = openSqlite(t, path, { commitThread });
-      const before = await sizeOf(path);
-      await whileStuck(async () => {
-        for (let id = 0; (await sizeOf(`${path}-wal`)) <= fullWalBytes + 200_000; id++) {
-          assert.deepEqual(await storage.commit([create(id, 'bob', name), create(-1 - id, 'bob', name)]), [true, true]);
-        }
-      }, fullWalBytes + 500_000);
-      assert.equal(await sizeOf(path), before);
-      assert.deepEqual(await storage.commit([remove(0, 'bob')]), [true]);
-      assert.ok((await sizeOf(path)) > before);
-    });
-
-    it('SqliteStorage lists the plants of a WAL that a crash left and that cannot be checkpointed', async (t) => {
-      if (!hasProgram(t, 'prlimit')) return;
-      const path = await makeCrashed(
-        t,
-        twenty.map((id) => create(id, 'ada', 'long'.repeat(1000))),
-      );
-      // The WAL index is smaller than this limit, but the plants are larger.
-      await whileStuck(async () => {
-        assert.deepEqual(await ids(openSqlite(t, path, { commitThread })), twenty);
-      }, 32_768);
-      assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([create(21)]), [true]);
-      assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21]);
-    });
+  it('SqliteStorage lists the plants of a WAL that a crash left and that cannot be checkpointed', async (t) => {
+    if (!hasProgram(t, 'prlimit')) return;
+    const path = await makeCrashed(
+      t,
+      twenty.map((id) => create(id, 'ada', 'long'.repeat(1000))),
+    );
+    // The WAL index is smaller than this limit, but the plants are larger.
+    await whileStuck(async () => {
+      assert.deepEqual(await ids(openSqlite(t, path, { commitThread })), twenty);
+    }, 32_768);
+    assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([create(21)]), [true]);
+    assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21]);
   });
 }
 

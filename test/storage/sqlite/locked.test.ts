@@ -30,42 +30,47 @@ it('SqliteStorage stops waiting for a locked file after busyTimeoutMs, even if D
   assert.throws(() => openSqlite(t, path, { busyTimeoutMs: 50 }), /locked/);
 });
 
-for (const commitThread of [false, true]) {
-  describe(`SqliteStorage over a locked file${commitThread ? ', with a commit thread' : ''}`, () => {
-    it('SqliteStorage waits until it can create its table in a new file', async (t) => {
-      const path = await newPath(t);
-      await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
-      assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([write]), [true]);
-    });
+describe('SqliteStorage over a locked file', () => {
+  testLocks(false);
+});
+describe('SqliteStorage with a commit thread over a locked file', () => {
+  testLocks(true);
+});
 
-    it('SqliteStorage continues to list plants while a commit waits for the lock', async (t) => {
-      const storage = await start(t, { commitThread, busyTimeoutMs: 60_000 }, 1500);
-      let isOver = false;
-      const committed = storage.commit([write]).finally(() => {
-        isOver = true;
-      });
-      let lists = 0;
-      while (!(isOver as boolean)) {
-        await sleep(1);
-        assert.ok((await ids(storage)).length <= 1);
-        lists++;
-      }
-      assert.deepEqual(await committed, [true]);
-      // If the commit blocked the event loop until it had the lock, there would be at most one list.
-      assert.ok(lists > 1, `${lists} lists`);
-    });
+function testLocks(commitThread: boolean): void {
+  it('SqliteStorage waits until it can create its table in a new file', async (t) => {
+    const path = await newPath(t);
+    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
+    assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([write]), [true]);
+  });
 
-    it('SqliteStorage rejects a commit after busyTimeoutMs, without any effect', async (t) => {
-      const storage = await start(t, { commitThread, busyTimeoutMs: 100 });
-      await assert.rejects(storage.commit([write]), /locked/);
-      assert.deepEqual(await ids(storage), []);
+  it('SqliteStorage continues to list plants while a commit waits for the lock', async (t) => {
+    const storage = await start(t, { commitThread, busyTimeoutMs: 60_000 }, 1500);
+    let isOver = false;
+    const committed = storage.commit([write]).finally(() => {
+      isOver = true;
     });
+    let lists = 0;
+    while (!(isOver as boolean)) {
+      await sleep(1);
+      assert.ok((await ids(storage)).length <= 1);
+      lists++;
+    }
+    assert.deepEqual(await committed, [true]);
+    // If the commit blocked the event loop until it had the lock, there would be at most one list.
+    assert.ok(lists > 1, `${lists} lists`);
+  });
 
-    it('SqliteStorage rejects a waiting commit with closed when the storage is closed', async (t) => {
-      const storage = await start(t, { commitThread, busyTimeoutMs: 60_000 });
-      const committed = assert.rejects(storage.commit([write]), { code: 'closed' });
-      await storage.close();
-      await committed;
-    });
+  it('SqliteStorage rejects a commit after busyTimeoutMs, without any effect', async (t) => {
+    const storage = await start(t, { commitThread, busyTimeoutMs: 100 });
+    await assert.rejects(storage.commit([write]), /locked/);
+    assert.deepEqual(await ids(storage), []);
+  });
+
+  it('SqliteStorage rejects a waiting commit with closed when the storage is closed', async (t) => {
+    const storage = await start(t, { commitThread, busyTimeoutMs: 60_000 });
+    const committed = assert.rejects(storage.commit([write]), { code: 'closed' });
+    await storage.close();
+    await committed;
   });
 }

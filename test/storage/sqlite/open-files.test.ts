@@ -18,38 +18,33 @@ const fifty = Array.from({ length: 50 }, (_, n) => n + 1);
 const folderIsSettled = (): Promise<void> => sleep(2100);
 
 interface Loss {
-  readonly what: string;
   readonly prepare?: (path: string) => Promise<unknown>;
   readonly lose: (path: string) => Promise<unknown>;
 }
 
-const fileLosses: Loss[] = [
-  { what: 'is removed', lose: (path) => rm(path) },
-  {
-    what: 'is replaced',
+const fileLosses: Record<string, Loss> = {
+  'is removed': { lose: (path) => rm(path) },
+  'is replaced': {
     prepare: (path) => createAll(`${path}.other`, []),
     lose: (path) => rename(`${path}.other`, path),
   },
-  {
-    what: 'is a symbolic link and another file becomes its target',
+  'is a symbolic link and another file becomes its target': {
     prepare: async (path) => {
       for (const target of [`${path}.first`, `${path}.second`]) await createAll(target, []);
       await symlink(`${path}.first`, path);
     },
     lose: (path) => symlink(`${path}.second`, `${path}.new`).then(() => rename(`${path}.new`, path)),
   },
-];
+};
 
-const walLosses: Loss[] = [
-  { what: 'is removed', lose: (path) => rm(`${path}-wal`) },
-  { what: 'is removed with its index', lose: (path) => rm(`${path}-shm`).then(() => rm(`${path}-wal`)) },
-  { what: 'loses its index', lose: (path) => rm(`${path}-shm`) },
-  {
-    what: 'is left behind by a symbolic link',
+const walLosses: Record<string, Loss> = {
+  'is removed': { lose: (path) => rm(`${path}-wal`) },
+  'is removed with its index': { lose: (path) => rm(`${path}-shm`).then(() => rm(`${path}-wal`)) },
+  'loses its index': { lose: (path) => rm(`${path}-shm`) },
+  'is left behind by a symbolic link': {
     lose: (path) => rename(path, `${path}.new`).then(() => symlink(`${path}.new`, path)),
   },
-  {
-    what: 'is removed in another folder, to which a symbolic link points',
+  'is removed in another folder, to which a symbolic link points': {
     prepare: async (path) => {
       await mkdir(`${path}.folder`);
       await createAll(`${path}.folder/target.db`, []);
@@ -57,9 +52,24 @@ const walLosses: Loss[] = [
     },
     lose: (path) => rm(`${path}.folder/target.db-wal`),
   },
-];
+};
 
-for (const commitThread of [false, true]) {
+/** Checks all losses at the same time, and names those that fail. */
+async function checkEach(losses: Record<string, Loss>, check: (loss: Loss) => Promise<void>): Promise<void> {
+  const named = Object.entries(losses).map(async ([what, loss]) => {
+    await assert.doesNotReject(check(loss), what);
+  });
+  await Promise.all(named);
+}
+
+describe('SqliteStorage whose files are lost', { concurrency: true }, () => {
+  testLosses(false);
+});
+describe('SqliteStorage with a commit thread whose files are lost', { concurrency: true }, () => {
+  testLosses(true);
+});
+
+function testLosses(commitThread: boolean): void {
   /** Opens a storage with the plants 1 to 50, whose folder has not changed for some time. */
   async function open(t: HasAfter, path: string): Promise<SqliteStorage> {
     const storage = openSqlite(t, path, { commitThread });
@@ -74,92 +84,92 @@ for (const commitThread of [false, true]) {
     assert.deepEqual((await ids(storage)).slice(0, 50), fifty);
   }
 
-  describe(`SqliteStorage${commitThread ? ' with a commit thread' : ''}`, { concurrency: true }, () => {
-    for (const { what, prepare, lose } of fileLosses) {
-      it(`SqliteStorage rejects commits, lists plants, and changes no other file after its file ${what}`, async (t) => {
-        const path = await newPath(t);
-        await prepare?.(path);
-        const storage = await open(t, path);
-        await lose(path);
-        const bytes = await readFile(path).catch(() => undefined);
-        await assertLost(storage);
-        await storage.close();
-        assert.deepEqual(await readFile(path).catch(() => undefined), bytes);
-      });
-    }
-
-    it('SqliteStorage accepts commits after a moved file is moved back and reopened', async (t) => {
+  it('SqliteStorage rejects commits, lists plants, and changes no other file after its file is lost', async (t) => {
+    const check = async ({ prepare, lose }: Loss): Promise<void> => {
       const path = await newPath(t);
+      await prepare?.(path);
       const storage = await open(t, path);
-      for (const ending of endings) await rename(path + ending, `${path}.away${ending}`);
+      await lose(path);
+      const bytes = await readFile(path).catch(() => undefined);
       await assertLost(storage);
-      for (const ending of endings) await rename(`${path}.away${ending}`, path + ending);
+      await storage.close();
+      assert.deepEqual(await readFile(path).catch(() => undefined), bytes);
+    };
+    await checkEach(fileLosses, check);
+  });
+
+  it('SqliteStorage accepts commits after a moved file is moved back and reopened', async (t) => {
+    const path = await newPath(t);
+    const storage = await open(t, path);
+    for (const ending of endings) await rename(path + ending, `${path}.away${ending}`);
+    await assertLost(storage);
+    for (const ending of endings) await rename(`${path}.away${ending}`, path + ending);
+    await assertLost(storage);
+    const found = await ids(storage);
+    await storage.close();
+    const again = openSqlite(t, path, { commitThread });
+    assert.deepEqual(await again.commit([create(53)]), [true]);
+    assert.deepEqual(await ids(again), [...found, 53]);
+  });
+
+  const skip = process.platform === 'linux' ? false : 'needs /proc';
+  it('SqliteStorage closes its files even if nothing at the path can be read', { skip }, async (t) => {
+    const path = await newPath(t);
+    const storage = openSqlite(t, path, { commitThread });
+    await storage.commit([create(1)]);
+    await rename(path, `${path}.moved`);
+    await symlink(path, path);
+    await storage.close();
+    for (const descriptor of await readdir('/proc/self/fd')) {
+      const target = await readlink(`/proc/self/fd/${descriptor}`).catch(() => '');
+      assert.ok(!target.startsWith(path), target);
+    }
+  });
+
+  it('SqliteStorage rejects commits until reopened after its WAL is lost, and loses no other commit', async (t) => {
+    const check = async ({ prepare, lose }: Loss): Promise<void> => {
+      const path = await newPath(t);
+      await prepare?.(path);
+      const storage = await open(t, path);
+      await lose(path);
       await assertLost(storage);
-      const found = await ids(storage);
+      const found = await idsAfterCrash(t, path);
+      assert.deepEqual(found.slice(0, 50), fifty);
       await storage.close();
       const again = openSqlite(t, path, { commitThread });
+      assert.deepEqual(await ids(again), found);
       assert.deepEqual(await again.commit([create(53)]), [true]);
-      assert.deepEqual(await ids(again), [...found, 53]);
-    });
+    };
+    await checkEach(walLosses, check);
+  });
 
-    const skip = process.platform === 'linux' ? false : 'needs /proc';
-    it('SqliteStorage closes its files even if nothing at the path can be read', { skip }, async (t) => {
-      const path = await newPath(t);
-      const storage = openSqlite(t, path, { commitThread });
-      await storage.commit([create(1)]);
-      await rename(path, `${path}.moved`);
-      await symlink(path, path);
-      await storage.close();
-      for (const descriptor of await readdir('/proc/self/fd')) {
-        const target = await readlink(`/proc/self/fd/${descriptor}`).catch(() => '');
-        assert.ok(!target.startsWith(path), target);
-      }
-    });
-
-    for (const { what, prepare, lose } of walLosses) {
-      it(`SqliteStorage rejects commits until reopened if its WAL ${what}, and loses no other commit`, async (t) => {
-        const path = await newPath(t);
-        await prepare?.(path);
-        const storage = await open(t, path);
-        await lose(path);
-        await assertLost(storage);
-        const found = await idsAfterCrash(t, path);
-        assert.deepEqual(found.slice(0, 50), fifty);
-        await storage.close();
-        const again = openSqlite(t, path, { commitThread });
-        assert.deepEqual(await ids(again), found);
-        assert.deepEqual(await again.commit([create(53)]), [true]);
-      });
-    }
-
-    it('SqliteStorage does not remove the WAL of a process that started after its own was removed', async (t) => {
-      const path = await newPath(t);
-      const storage = await open(t, path);
-      execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
-      await storage.commit([create(51)]);
-      for (const ending of ['-wal', '-shm']) await rm(path + ending);
-      const program = `
+  it('SqliteStorage does not remove the WAL of a process that started after its own was removed', async (t) => {
+    const path = await newPath(t);
+    const storage = await open(t, path);
+    execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+    await storage.commit([create(51)]);
+    for (const ending of ['-wal', '-shm']) await rm(path + ending);
+    const program = `
         import { SqliteStorage } from '${sourceUrl('sqlite.ts')}';
         const storage = new SqliteStorage('${path}');
         for (let id = 52n; id < 100n; id++) {
           await storage.commit([{ kind: 'create', user: 'ada', plant: { id, name: 'Fern' } }]);
         }
         await storage.close();`;
-      await runSuccessfully(process.execPath, evalArgs(program));
-      await storage.close();
-      assert.equal((await ids(openSqlite(t, path))).length, 98);
-      assert.equal(checkIntegrity(path), 'ok');
-    });
+    await runSuccessfully(process.execPath, evalArgs(program));
+    await storage.close();
+    assert.equal((await ids(openSqlite(t, path))).length, 98);
+    assert.equal(checkIntegrity(path), 'ok');
+  });
 
-    it('SqliteStorage accepts commits after a checkpoint of another connection has truncated its WAL', async (t) => {
-      const path = await newPath(t);
-      const storage = await open(t, path);
-      for (const id of [51, 53]) {
-        execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
-        assert.deepEqual(await storage.commit([create(id)]), [true]);
-        execute(path, `PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO plants VALUES ('ada', ${id + 1}, '', NULL)`);
-      }
-      assert.deepEqual(await idsAfterCrash(t, path), [...fifty, 51, 52, 53, 54]);
-    });
+  it('SqliteStorage accepts commits after a checkpoint of another connection has truncated its WAL', async (t) => {
+    const path = await newPath(t);
+    const storage = await open(t, path);
+    for (const id of [51, 53]) {
+      execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+      assert.deepEqual(await storage.commit([create(id)]), [true]);
+      execute(path, `PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO plants VALUES ('ada', ${id + 1}, '', NULL)`);
+    }
+    assert.deepEqual(await idsAfterCrash(t, path), [...fifty, 51, 52, 53, 54]);
   });
 }

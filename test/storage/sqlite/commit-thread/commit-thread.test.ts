@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFile, readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { holdDatabase } from '../../../support/hold-database.ts';
+import { evalArgs, plainEnvironment, runProgram, runSuccessfully } from '../../../support/run-program.ts';
+import { root, sourceUrl } from '../../../support/sources.ts';
 import { execute, slowSql } from '../../../support/sqlite-file.ts';
+import { createAll } from '../../../support/stored-plants.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
 import { create } from '../../../support/writes.ts';
 import { ids, isLoss, newPath, openSqlite, unavailable } from '../sqlite-state.ts';
@@ -21,21 +25,15 @@ async function openStarted(t: HasAfter, busyTimeoutMs = 60_000) {
   return { path, storage, worker };
 }
 
-/** Makes the creation of a plant take about a second. */
-function slowDown(path: string, id: number): void {
-  execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = ${id} BEGIN ${`${slowSql};`.repeat(3)} END`);
-}
-
-const blocks: Record<string, (t: HasAfter, path: string) => Promise<void>> = {
-  'waits for a lock': (t, path) => holdDatabase(t, path, 'BEGIN IMMEDIATE', 1500),
-  'is running': async (_, path) => {
-    slowDown(path, 3);
-  },
-};
-for (const [what, block] of Object.entries(blocks)) {
-  it(`commit thread › rejects and rolls back all commits, and restarts, if it ends while one ${what}`, async (t) => {
+it('commit thread › rejects and rolls back all commits, and restarts, if it ends during a commit', async (t) => {
+  const waitForLock = (path: string): Promise<void> => holdDatabase(t, path, 'BEGIN IMMEDIATE', 1500);
+  const runSlowly = async (path: string): Promise<void> => {
+    const body = `${slowSql};`.repeat(3);
+    execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = 3 BEGIN ${body} END`);
+  };
+  for (const block of [waitForLock, runSlowly]) {
     const { path, storage, worker } = await openStarted(t);
-    await block(t, path);
+    await block(path);
     const commits = [storage.commit([create(2), create(3)]), storage.commit([create(4)])];
     const rejected = Promise.all(commits.map((commit) => assert.rejects(commit, unavailable)));
     await sleep(50);
@@ -43,8 +41,8 @@ for (const [what, block] of Object.entries(blocks)) {
     await rejected;
     assert.deepEqual(await storage.commit([create(5)]), [true]);
     assert.deepEqual(await ids(storage), [1, 5]);
-  });
-}
+  }
+});
 
 it('commit thread › is restarted if it ended while idle, but does not create or change a file', async (t) => {
   const { path, storage, worker } = await openStarted(t, 100);
@@ -88,4 +86,53 @@ it('the constructor of a SqliteStorage throws an error and closes the file if th
   t.mock.method(Atomics, 'wait', () => 'timed-out');
   assert.throws(() => openSqlite(t, path, { commitThread: true }), /did not start/);
   assert.deepEqual(await readdir(dirname(path)), ['plants.db']);
+});
+
+it('commit thread › keeps the process running only during a commit or close, and warns at most once', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const path = join(cwd, 'plants.db');
+  await createAll(path, []);
+  execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = 2 BEGIN ${slowSql}; END`);
+  const text = `
+    import { SqliteStorage } from '${sourceUrl('storage/sqlite/sqlite-storage.ts')}';
+    const storage = new SqliteStorage('plants.db', { commitThread: true });
+    const create = (id) => storage.commit([{ kind: 'create', user: 'ada', plant: { id, name: 'Fern' } }]);
+    void create(1n).then((outcomes) => console.log('first', outcomes[0]));
+    void create(2n).then((outcomes) => console.log('second', outcomes[0]));
+    process.once('beforeExit', () => void storage.close().then(() => console.log('closed')));`;
+  const { code, stdout, stderr } = await runProgram(process.execPath, evalArgs(text), { cwd, timeoutMs: 120_000 });
+  assert.deepEqual([code, stdout], [0, 'first true\nsecond true\nclosed\n'], stderr);
+  assert.ok(stderr.split('SQLite is an experimental feature').length <= 2, stderr);
+});
+
+it('commit thread › does not run the modules that the process preloads, so a preload can open a store', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const code = `
+    import { SqliteStorage } from '${sourceUrl('storage/sqlite/sqlite-storage.ts')}';
+    const storage = new SqliteStorage('plants.db', { commitThread: true });
+    console.log(await storage.commit([{ kind: 'create', user: 'ada', plant: { id: BigInt(process.pid), name: '' } }]));
+    await storage.close();`;
+  await writeFile(join(cwd, 'preload.mjs'), code);
+  const preload = '--import=./preload.mjs';
+  const programs = [runSuccessfully(process.execPath, [preload, '--eval', '0'], { cwd })];
+  const env = { ...plainEnvironment(), NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${preload}` };
+  programs.push(runSuccessfully(process.execPath, ['--eval', '0'], { cwd, env }));
+  assert.deepEqual(await Promise.all(programs), ['[ true ]\n', '[ true ]\n']);
+});
+
+it('SqliteStorage needs permission only for its code and folder, and for a commit thread', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const code = `
+    import { readdirSync } from 'node:fs';
+    import { SqliteStorage } from '${sourceUrl('storage/sqlite/sqlite-storage.ts')}';
+    try { new SqliteStorage('plants.db', { commitThread: true }); } catch (error) { console.log(error.code); }
+    const storage = new SqliteStorage('plants.db');
+    console.log(await storage.commit([{ kind: 'create', user: 'ada', plant: { id: 1n, name: 'Fern' } }]));
+    await storage.close();
+    console.log(readdirSync('.').sort().join());`;
+  await writeFile(join(cwd, 'program.mjs'), code);
+  const folders = [`--allow-fs-read=${root}`, `--allow-fs-read=${cwd}`, `--allow-fs-write=${cwd}`];
+  const stdout = await runSuccessfully(process.execPath, ['--permission', ...folders, 'program.mjs'], { cwd });
+  // The constructor that threw an error has closed the file. Otherwise, its WAL would still exist.
+  assert.equal(stdout, 'ERR_ACCESS_DENIED\n[ true ]\nplants.db,program.mjs\n');
 });
