@@ -11,7 +11,7 @@ import { Arrivals } from './write-queue.ts';
 /** A turn ends after about this many plants, because a synchronous adapter blocks the event loop. */
 const maxTurnPlants = maxPageLength;
 
-/** A turn starts at the latest after this many requests, because with many clients an iteration can take a second. */
+/** A turn starts at the latest after this many requests, because an iteration with many clients takes long. */
 const maxArrivals = 64;
 
 export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, lastId: undefined, hasMore: false });

@@ -48,11 +48,11 @@ export interface OwnedPlant {
  * Stores plants. To write an adapter, implement the four required methods and test the adapter with
  * `testStorageAdapter` from `plant-store/testing`.
  *
- * A plant's key consists of the user and the id, so two users can use the same id. The callers check all arguments: a
- * user is a string of 1 to 255 UTF-8 bytes, an id is an int64, and users, names and tags contain neither U+0000 nor
- * unpaired surrogates. An adapter must be able to store every such plant. The library does not limit the length of
- * names and tags; the HTTP service does, with `maxBodyBytes`. Methods do not change their arguments, and return new
- * plain objects, which the caller can modify.
+ * A plant's key consists of the user and the id, so two users can use the same id. The library checks users and plants
+ * before it calls an adapter: a user is a string of 1 to 255 UTF-8 bytes, an id is an int64, and users, names and tags
+ * contain neither U+0000 nor unpaired surrogates. An adapter must be able to store every such plant. The library does
+ * not limit the length of names and tags; the HTTP service does, with `maxBodyBytes`. Methods do not change their
+ * arguments, and return new plain objects, which the caller can modify.
  *
  * Every promise must settle in bounded time, because a commit that never settles blocks all later writes. After
  * `close()`, methods reject with a PlantStoreError with code `closed`. If the storage fails, methods can reject with

@@ -29,7 +29,7 @@ export function isTraced<Message extends object>(channel: TracingChannel<unknown
 
 export type RequestContext = CommitMessage['contexts'][number];
 
-/** Runs work on behalf of several requests in none of their contexts, but in that in which this module was loaded. */
+/** Runs work of several requests in the async context in which this module was loaded, which is that of no request. */
 export const runInNeutralContext: RequestContext = AsyncLocalStorage.snapshot();
 
 export function captureContext(): RequestContext | undefined {

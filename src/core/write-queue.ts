@@ -8,10 +8,10 @@ import type { RequestContext } from './trace.ts';
 
 const maxBatchWrites = 1000;
 
-/** A synchronous adapter blocks the event loop during a commit. A write that is larger is committed alone. */
+/** Bounds the time that a commit of a synchronous adapter blocks the event loop. A larger write is a batch alone. */
 const maxBatchBytes = 1_048_576;
 
-/** A batch waits at most this many iterations for more writes. With 64 clients, about 60 writes then share an fsync. */
+/** A batch waits at most this many event loop iterations for more writes. */
 const maxWaitIterations = 5;
 
 const maxReturnWaitMs = 10;
@@ -93,8 +93,8 @@ export class WriteQueue {
   }
 
   /**
-   * Lets the clients of the last batch send their next writes. Otherwise, they split into two groups whose batches
-   * alternate, which almost halves the throughput of a slow disk.
+   * Lets the clients of the last batch send their next writes. Otherwise, the clients would split into two groups whose
+   * batches alternate.
    */
   async #waitForReturns(enough: number, commitMs: number): Promise<void> {
     const waitMs = Math.min(commitMs / 4, maxReturnWaitMs);

@@ -66,7 +66,7 @@ export async function copyPlants(
   return addPlants(readChecked(from), to, options);
 }
 
-/** An adapter of another author can return plants that other adapters cannot store. */
+/** Checks all users and plants, because other adapters might not be able to store invalid ones. */
 async function* readChecked(from: StorageAdapter): AsyncIterable<OwnedPlant[]> {
   for await (const page of from.scan()) {
     for (const { user } of page) checkUser(user);

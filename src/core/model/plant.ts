@@ -32,7 +32,7 @@ export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
 
-/** Takes half as long as calling {@link plantJson} for each plant. */
+/** One call for all plants takes less time than one for each. */
 export function plantsJson(plants: readonly Plant[]): string {
   return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
 }

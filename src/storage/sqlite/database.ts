@@ -129,7 +129,7 @@ function createSchema(database: DatabaseSync, path: string): void {
   });
 }
 
-/** If several processes enter WAL mode at the same time, SQLite can fail without waiting (1 of 1,200 starts). */
+/** If several processes enter WAL mode at the same time, SQLite can fail without waiting. */
 function enterWalMode(database: DatabaseSync, busyTimeoutMs: number): void {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {

@@ -11,7 +11,7 @@ export interface FileSet {
   readonly path: string;
   readonly database: string;
   readonly wal: string;
-  /** The index of the WAL. If it is removed, the next process creates another one, and overwrites commits. */
+  /** The index of the WAL. If it is removed, the next process creates another one and overwrites commits. */
   readonly index: string;
 }
 

@@ -38,7 +38,7 @@ export class SqliteStorage implements StorageAdapter {
   readonly #reader: Reader;
   readonly #files: OpenFiles;
   readonly #committer: Writer | CommitThread;
-  /** The error of each commit after the file was found to be damaged. */
+  /** The error of each commit after a call has found damage in the file. */
   #damage: PlantStoreError | undefined;
   #closing: Promise<void> | undefined;
 

@@ -11,9 +11,8 @@ const retryAfterMs = 10;
 /** The first batch of at least this many writes raises the size of the WAL at which SQLite runs a checkpoint. */
 const largeBatch = 16;
 /**
- * SQLite's default is 1000 pages of 4 KiB. With 64 clients, 4000 pages save 6% of a create's CPU time, because a page
- * that changes often is copied less often. With small batches, the WAL would grow for the first 7,000 commits, and an
- * fsync takes up to twice as long while the WAL grows.
+ * SQLite's default is 1000 pages of 4 KiB. With large batches, a longer WAL saves copies of pages that change often. With
+ * small batches, it would grow for thousands of commits, and an fsync takes longer while the WAL grows.
  */
 const checkpointPages = 4000;
 
@@ -59,7 +58,7 @@ export class Writer {
     }
     const applyAll = (): boolean[] => writes.map((write) => this.#apply(write));
     this.#files.refuseAfterLoss();
-    // A single write needs no explicit transaction. With one client, this saves 5% of a request's CPU time.
+    // A single write needs no explicit transaction.
     const outcomes = writes.length === 1 ? applyAll() : inTransaction(this.#files.database, 'IMMEDIATE', applyAll);
     this.#files.checkAfterCommit();
     return outcomes;

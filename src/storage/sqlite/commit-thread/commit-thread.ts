@@ -5,7 +5,7 @@ import { isPlantStoreError, PlantStoreError } from '../../../core/model/errors.t
 import type { Write } from '../../../core/storage-adapter.ts';
 import type { Failure, ThreadData, ThreadRequest, ThreadResponse, ThreadSettings } from './worker.ts';
 
-/** Long, because other processes can delay the thread. */
+/** Long, because other processes can delay the start of the thread. */
 const maxStartMs = 30_000;
 
 type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
