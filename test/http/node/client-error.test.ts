@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestMessage } from '../../../src/http.ts';
 import { namesIn } from '../../support/call.ts';
@@ -109,74 +109,72 @@ function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: R
   assertDescribed('GET', '/plants', { status, headers: new Headers(pairs), text: JSON.stringify(json) });
 }
 
-describe('exchanges on a connection', { concurrency: true }, () => {
-  for (const [what, each] of Object.entries(cases)) {
-    it(`a connection gets its responses, is closed, and releases its permit after ${what}`, async (t) => {
-      const { sends, timesOut = false, ends = false, sendsAfterResponse, receives, stored = ['Fern'] } = each;
-      const { server, store, port, call, faults } = await startService(t, { maxInFlight: 1 });
-      // `createPlantServer` makes node:http check these limits once a second.
-      if (timesOut) Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });
-      await store.createPlant('ada', { id: 1, name: 'Fern' });
-      const connection = await RawConnection.open(t, port, sends);
-      if (ends) connection.socket.end();
-      if (sendsAfterResponse !== undefined) {
-        await connection.until(/[}\]]$/);
-        connection.send(sendsAfterResponse);
-      }
-      const answers = parseRawAnswers(await connection.untilClosed());
-      assert.deepEqual(
-        answers.map(({ status, error }) => error ?? status),
-        receives,
-      );
-      answers.forEach(assertEarlyErrorDescribed);
-      // This request needs the only permit.
-      await eventuallyEqual(async () => namesIn(await call('GET', '/plants')), stored);
-      assert.deepEqual(faults, []);
-    });
+it('a connection gets its responses, is closed, and releases its permit after unusual or malformed input', async (t) => {
+  const check = async ([what, each]: [string, Case]): Promise<void> => {
+    const { sends, timesOut = false, ends = false, sendsAfterResponse, receives, stored = ['Fern'] } = each;
+    const { server, store, port, call, faults } = await startService(t, { maxInFlight: 1 });
+    // `createPlantServer` makes node:http check these limits once a second.
+    if (timesOut) Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });
+    await store.createPlant('ada', { id: 1, name: 'Fern' });
+    const connection = await RawConnection.open(t, port, sends);
+    if (ends) connection.socket.end();
+    if (sendsAfterResponse !== undefined) {
+      await connection.until(/[}\]]$/);
+      connection.send(sendsAfterResponse);
+    }
+    const answers = parseRawAnswers(await connection.untilClosed());
+    assert.deepEqual(
+      answers.map(({ status, error }) => error ?? status),
+      receives,
+      what,
+    );
+    answers.forEach(assertEarlyErrorDescribed);
+    // This request needs the only permit.
+    await eventuallyEqual(async () => namesIn(await call('GET', '/plants')), stored);
+    assert.deepEqual(faults, []);
+  };
+  await Promise.all(Object.entries(cases).map(check));
+});
+
+it('a response reaches a client that first sends its whole request, even if the server does not read it', async (t) => {
+  for (const { text, status } of [
+    { text: post('', 8_000_000).replace('Authorization', 'X'), status: 401 },
+    { text: `GET /plants HTTP/1.1\r\n${head}X: `, status: 431 },
+  ]) {
+    const [connection, socket] = await openAccepted(t, await startService(t));
+    connection.socket.pause();
+    connection.send(text + 'x'.repeat(65_536));
+    await eventuallyEqual(() => socket.bytesWritten > 0, true);
+    // This data arrives after the response has been sent.
+    connection.send('x'.repeat(1_000_000));
+    await sleep(20);
+    connection.socket.resume();
+    assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, status);
+    assert.ok(socket.listenerCount('error') < 5, 'there is not one listener for each read');
   }
 });
 
-describe('requests that the server does not read completely', { concurrency: true }, () => {
-  const refused = {
-    'a request without a token': { text: post('', 8_000_000).replace('Authorization', 'X'), status: 401 },
-    'a header that is too large': { text: `GET /plants HTTP/1.1\r\n${head}X: `, status: 431 },
-  };
-  for (const [name, { text, status }] of Object.entries(refused)) {
-    it(`the response reaches a client that first sends its whole request: ${name}`, async (t) => {
-      const [connection, socket] = await openAccepted(t, await startService(t));
-      connection.socket.pause();
-      connection.send(text + 'x'.repeat(65_536));
-      await eventuallyEqual(() => socket.bytesWritten > 0, true);
-      // This data arrives after the response has been sent.
-      connection.send('x'.repeat(1_000_000));
-      await sleep(20);
-      connection.socket.resume();
-      assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, status);
-      assert.ok(socket.listenerCount('error') < 5, 'there is not one listener for each read');
+it('a response to an incomplete request is followed by the end of the connection, even if the client keeps it', async (t) => {
+  const check = async (text: string): Promise<void> => {
+    const { server, port } = await startService(t);
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    t.after(() => {
+      client.destroy();
     });
-  }
-
-  const stalled = {
-    'input that is not HTTP': 'garbage\r\n\r\n',
-    'a part of its body': withoutToken,
-    'a part of its trailers': `${chunkedPost.replace('Authorization', 'X')}1\r\nx\r\n0\r\nX: y\r\n`,
-    'no body after Expect': withoutToken.replace('\r\n\r\nab', '\r\nExpect: 100-continue\r\n\r\n'),
+    const connection = new RawConnection(client);
+    connection.send(text);
+    assert.match(await connection.until(/\}$/), /HTTP\/1\.1 4\d\d (?:[^]*\r\n)?Connection: close\r\n/);
+    const [socket] = await accepted;
+    await eventuallyEqual(() => socket.destroyed, true);
   };
-  for (const [name, text] of Object.entries(stalled)) {
-    it(`the response is followed by the end of the connection, even if the client keeps it: ${name}`, async (t) => {
-      const { server, port } = await startService(t);
-      const accepted = once(server, 'connection') as Promise<[Socket]>;
-      const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-      t.after(() => {
-        client.destroy();
-      });
-      const connection = new RawConnection(client);
-      connection.send(text);
-      assert.match(await connection.until(/\}$/), /HTTP\/1\.1 4\d\d (?:[^]*\r\n)?Connection: close\r\n/);
-      const [socket] = await accepted;
-      await eventuallyEqual(() => socket.destroyed, true);
-    });
-  }
+  const incomplete = [
+    'garbage\r\n\r\n',
+    withoutToken,
+    `${chunkedPost.replace('Authorization', 'X')}1\r\nx\r\n0\r\nX: y\r\n`,
+    withoutToken.replace('\r\n\r\nab', '\r\nExpect: 100-continue\r\n\r\n'),
+  ];
+  await Promise.all(incomplete.map(check));
 });
 
 it('input that is not HTTP does not affect the response to a request in progress', async (t) => {
