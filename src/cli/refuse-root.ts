@@ -31,7 +31,8 @@ function describe(path: string, uid: number): string {
   if (name === '') {
     return `${problem}. Run the command as the account ${uid}, for example in a container with --user ${uid}.`;
   }
-  const remedy = uid === 0 ? 'Use a folder that only root can write, or run the command as another account' : 'Run';
+  const remedy =
+    uid === 0 ? 'Use files and folders that only root can write, or run the command as another account' : 'Run';
   // The arguments can contain a password or a token.
   const words = process.argv.slice(2).map((word) => (/postgres(?:ql)?:|^pst_/.test(word) ? '…' : shellQuoted(word)));
   return `${problem}. ${remedy}:\nrunuser -u ${name} -- plant-store ${words.join(' ')}`;
