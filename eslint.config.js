@@ -43,6 +43,7 @@ export default defineConfig(
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'nextTick', message: 'Test runners replace it. Use a promise.' },
+        { object: 'Promise', property: 'withResolvers', message: 'A library may replace Promise by one without it.' },
       ],
       'no-restricted-syntax': [
         'error',

@@ -3,7 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Plant } from '../core/model/plant.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../core/storage-adapter.ts';
 import { CallError, commitText, listText, shown } from './expect.ts';
-import type { Place } from './place.ts';
+
+/** Performs a call, and names it in the error if it fails. */
+interface Caller {
+  call<T>(text: string, start: () => Promise<T>): Promise<T>;
+}
 
 /** Twice the size in the contract, because an adapter may estimate the size of a page. */
 const maxPageCodeUnits = 524_288;
@@ -14,10 +18,10 @@ const returned = new WeakSet<object>();
 /** Calls an adapter with frozen arguments, and checks the rules that hold for every call. */
 export class CheckedAdapter {
   readonly adapter: StorageAdapter;
-  readonly #place: Place;
+  readonly #place: Caller;
   readonly #versions = new Set<number>();
 
-  constructor(adapter: StorageAdapter, place: Place) {
+  constructor(adapter: StorageAdapter, place: Caller) {
     this.adapter = adapter;
     this.#place = place;
   }

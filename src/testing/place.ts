@@ -79,11 +79,13 @@ export class Place {
 
   /** Rejects if the promise does not settle within `timeoutMs`. The message names the calls that have not settled. */
   async inTime(promise: Promise<unknown>): Promise<void> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      const texts = [...this.#calls].map(([text]) => text).join(', ') || 'The test';
-      reject(new Error(`${texts} did not settle within ${this.#timeoutMs} ms.`));
-    }, this.#timeoutMs);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const texts = [...this.#calls].map(([text]) => text).join(', ') || 'The test';
+        reject(new Error(`${texts} did not settle within ${this.#timeoutMs} ms.`));
+      }, this.#timeoutMs);
+    });
     await Promise.race([promise, late]).finally(() => {
       clearTimeout(timer);
     });
