@@ -5,5 +5,5 @@
  */
 
 export type { Authenticate, AuthRequest, Caller, Scope } from './boundary/caller.ts';
-export { createTokenFileAuthenticator } from './tokens/authenticator.ts';
-export type { TokenFileOptions } from './tokens/authenticator.ts';
+export { createTokenFileAuthenticator } from './tokens/grants.ts';
+export type { TokenFileOptions } from './tokens/grants.ts';
