@@ -1,7 +1,7 @@
 import { checkFunctionOption, checkOptionNames } from '../boundary/options.ts';
 import { checkUser, minInt64, parseNewPlant } from '../core/model/plant.ts';
 import type { Plant, PlantId } from '../core/model/plant.ts';
-import { maxPageLength } from '../core/page.ts';
+import { countInPage } from '../core/page.ts';
 import { checkAdapter } from '../core/storage-adapter.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 
@@ -107,7 +107,11 @@ export async function addPlants(
   }
 
   for await (const page of pages) {
-    for (let at = 0; at < page.length; at += maxPageLength) await addBatch(page.slice(at, at + maxPageLength));
+    for (let rest = page; rest.length > 0;) {
+      const count = countInPage(rest.map(({ plant }) => plant));
+      await addBatch(rest.slice(0, count));
+      rest = rest.slice(count);
+    }
     onProgress?.({ ...counts });
   }
   return counts;

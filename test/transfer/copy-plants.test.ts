@@ -58,7 +58,11 @@ it('copyPlants › finds taken ids anywhere among the plants of any user, in any
   const copiesOnlyOthers = async (stored: OwnedPlant[], wanted: OwnedPlant[]): Promise<void> => {
     const to = await memoryWith(stored);
     to.beforeCommit = (writes) => {
-      assert.ok(writes.length <= 1000);
+      const characters = writes.reduce(
+        (sum, write) => sum + (write.kind === 'create' ? write.plant.name.length : 0),
+        0,
+      );
+      assert.ok(writes.length <= 1000 && characters <= 1_048_576);
     };
     const isStored = ({ user, plant }: OwnedPlant): boolean =>
       stored.some((each) => each.user === user && each.plant.id === plant.id);
@@ -71,6 +75,7 @@ it('copyPlants › finds taken ids anywhere among the plants of any user, in any
   };
   await copiesOnlyOthers(row, sparse);
   await copiesOnlyOthers([], rowOfPlants('b', 1001));
+  await copiesOnlyOthers([], rowOfPlants('b', 30, 'x'.repeat(100_000)));
   await fc.assert(fc.asyncProperty(plants, plants, copiesOnlyOthers));
 });
 
