@@ -107,7 +107,7 @@ it('SQLite file of a command › is not changed, and serve creates no token, if 
     await assertFails(`copy --from sqlite:${name} --to sqlite:new.db`, { cwd }, problem);
     await assertFails(`backup --storage sqlite:${name} copy.db`, { cwd }, problem);
     await assertFails(`restore ${name} --storage sqlite:new.db`, { cwd }, problem);
-    if (!canServe) await assertFails(`serve --port 0 --storage sqlite:${name}`, { cwd }, problem);
+    if (!canServe) await assertFails(`serve --port 0 --storage sqlite:${name}`, { cwd }, problem, 2);
     assert.deepEqual(await readFile(join(cwd, name)), before);
   }
   assert.deepEqual(await readdir(cwd), names);
