@@ -93,9 +93,13 @@ async function serve(config: Config): Promise<number> {
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
   const log = new Log(config.log);
-  // Node.js would write its warnings, and those of `pg`, to standard error in several lines.
+  // Node.js would write warnings, also those of `pg`, and an uncaught error to standard error in several lines.
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     log.error(`Warning: ${message}`);
+  });
+  process.once('uncaughtException', (error) => {
+    log.error('The server ends', error);
+    void log.flush().then(() => process.exit(1));
   });
   const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
   const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));

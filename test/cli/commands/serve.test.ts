@@ -105,11 +105,11 @@ it('plant-store serve › creates a missing or empty database only without a tok
 
 it('plant-store serve › waits for a database that cannot be reached, and writes only JSON to its log', async (t) => {
   const { cwd } = await folderWithToken(t);
-  const emitsWarning = `process.on('SIGUSR2',()=>process.emitWarning('odd'))`;
+  const faults = `process.on('SIGUSR2',()=>process.emitWarning('odd')).on('SIGWINCH',()=>{throw(Error('bug'))})`;
   const env = {
     PLANT_STORE_STORGE: 'x',
     DATABASE_URL: 'postgres://ada:pw@127.0.0.1:1/garden',
-    NODE_OPTIONS: `--import=data:text/javascript,${emitsWarning}`,
+    NODE_OPTIONS: `--import=data:text/javascript,${faults}`,
   };
   const child = spawnCommand(['serve', '--port', '0', '--admin-port', '0'], { cwd, env });
   const server = await untilListening(t, child, /^Plant Store is waiting for the storage: .*:(1)\/garden$/m);
@@ -117,13 +117,13 @@ it('plant-store serve › waits for a database that cannot be reached, and write
   await eventually(() => {
     assert.match(server.stderr(), /odd/);
   });
-  assert.equal(await server.stop(), 0);
+  assert.equal(await server.stop('SIGWINCH'), 1);
   assert.doesNotMatch(server.stdout(), /listening/);
   const misused = await runCommand(['serve', '--prot', '0'], { cwd, env });
   assert.equal(misused.code, 2);
   const lines = (server.stderr() + misused.stderr).trimEnd().split('\n');
   const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message);
-  for (const text of ['STORGE', 'ECONNREFUSED', 'odd', '--prot']) {
+  for (const text of ['STORGE', 'ECONNREFUSED', 'odd', 'The server ends: bug', '--prot']) {
     assert.ok(messages.join().includes(text), messages.join('\n'));
   }
 });
