@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * The test suite for storage adapters.
  *

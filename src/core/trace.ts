@@ -23,7 +23,9 @@ export interface CommitMessage {
 const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('plant-store:commit');
 
 /** Bun implements `hasSubscribers` for the channels, but not for the TracingChannel. */
-export function isTraced<Message extends object>(channel: TracingChannel<unknown, Message>): boolean {
+export function isTraced(
+  channel: Record<'start' | 'asyncEnd' | 'error', { readonly hasSubscribers: boolean }>,
+): boolean {
   return channel.asyncEnd.hasSubscribers || channel.start.hasSubscribers || channel.error.hasSubscribers;
 }
 

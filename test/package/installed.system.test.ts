@@ -115,7 +115,7 @@ for (const { compiler, file, flags, output } of compilations) {
   });
 }
 
-it('the package compiles without @types/node if lib contains dom, except for plant-store/http', async (t) => {
+it('the package compiles without @types/node if lib contains dom, except for plant-store/http and /testing', async (t) => {
   const tsc = findProgram(t, 'package', 'typescript-7/bin/tsc');
   if (tsc === undefined) return;
   const folder = await installPackage(t);
@@ -126,8 +126,9 @@ it('the package compiles without @types/node if lib contains dom, except for pla
     await writeFile(join(folder, 'types.ts'), code.join(''));
     return (await runProgram(process.execPath, args, { cwd: folder })).stdout;
   };
-  assert.equal(await compile((module) => module !== 'http'), '');
-  assert.match(await compile((module) => module === 'http'), /'node:http'/);
+  const needsNode = ['http', 'testing'];
+  assert.equal(await compile((module) => !needsNode.includes(module)), '');
+  for (const each of needsNode) assert.match(await compile((module) => module === each), /'node:http'|'node:test'/);
 });
 
 it('the package has examples that use each value, and TypeScript accepts them and the snippets', async (t) => {

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { CommitMessage } from '../../core/trace.ts';
 import { errorTable } from '../../core/model/errors.ts';
-import type { RequestMessage } from '../../http/trace.ts';
+import type { RequestMessage } from '../../http/options.ts';
 import { openConnections } from '../../http/node/connections.ts';
 import { commit } from '../commit.ts';
 import { version } from '../package.ts';

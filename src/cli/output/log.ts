@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers';
 import { errorText } from '../../boundary/error-text.ts';
 import { isPlantStoreError } from '../../core/model/errors.ts';
 import type { EvictionMessage } from '../../http/node/connections.ts';
-import type { RequestMessage } from '../../http/trace.ts';
+import type { RequestMessage } from '../../http/options.ts';
 import { Output } from './output.ts';
 import { describeError, formatCount, printable } from './text.ts';
 
