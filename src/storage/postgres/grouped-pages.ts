@@ -1,7 +1,7 @@
 import { nextTick } from 'node:process';
 import { maxInt64 } from '../../core/model/plant.ts';
-import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.ts';
 import type { Plant } from '../../core/model/plant.ts';
+import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.ts';
 import type { PageRequest } from '../../core/page.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
 import { runInNeutralContext } from '../../core/trace.ts';
@@ -10,7 +10,7 @@ import type { RunStatement } from './run-statement.ts';
 import { separator } from './statements.ts';
 import type { PageRow } from './statements.ts';
 
-/** In a pool of at least five connections, one is always left for commits. A group runs one statement at a time. */
+/** Leaves connections of the pool to commits. A group runs one statement at a time. */
 const maxStatements = 4;
 
 /** Bounds the memory that a statement's result needs. */
@@ -21,10 +21,7 @@ interface WaitingRequest extends PageRequest {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * Uses one statement to read the pages that are requested in the same tick, or while `maxStatements` are running. 64
- * pages of 20 plants then take a third of the CPU time.
- */
+/** Uses one statement to read the pages that are requested in the same tick, or while `maxStatements` are running. */
 export class GroupedPages {
   readonly #run: RunStatement;
   readonly #waiting: WaitingRequest[] = [];

@@ -2,8 +2,7 @@ import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../c
 
 /**
  * All result columns have the type text, because an application can register its own parsers for other types with the
- * driver. In PostgreSQL, a statement for a single write or page takes 5% to 30% less CPU time than a batch of one, and
- * `insert` and `delete` take 7% less than `insertAndDelete`.
+ * driver. Statements for a single write or page, and for writes of one kind, take less CPU time in the database.
  */
 export type StatementName =
   'insertOne' | 'deleteOne' | 'insert' | 'delete' | 'insertAndDelete' | 'page' | 'pages' | 'list' | 'scan';
@@ -15,7 +14,7 @@ export type StatementName =
 export interface PageRow {
   /** The number of the request in `pages`, starting at 1. */
   readonly nth: string;
-  /** The ids as 16 hexadecimal digits each. Parsing decimal digits takes seven times as long. */
+  /** The ids as 16 hexadecimal digits each, because parsing decimal digits is slow. */
   readonly ids: string | null;
   /** The names and tags, separated by {@link separator}. A colon precedes each tag, because a tag can be empty. */
   readonly texts: string | null;

@@ -175,7 +175,7 @@ it('PostgresStorage reads at most 2 MiB per statement, whatever the size and num
   for (const bytes of resultBytes) assert.ok(bytes <= 2 * 1024 * 1024, `${bytes} bytes`);
 });
 
-// docs/postgresql.md: of a pool of at least five connections, one is always left for commits.
+// docs/postgresql.md: lists use up to four connections.
 it('PostgresStorage reads lists with at most four statements at a time, even with long texts or U+007F', async (t) => {
   const pool = cluster.pool(t, { max: 20 });
   let [running, most] = [0, 0];
