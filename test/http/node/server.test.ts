@@ -126,7 +126,7 @@ it('the limits of a server are listed in docs/http-api.md', async () => {
   const timeouts = ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout'] as const;
   for (const property of [...timeouts, 'maxConnections'] as const) {
     const [, given = '', unit] =
-      new RegExp(`^\\| [^|]+ \\| ([\\d,]+)( s)? +\\| \`server\\.${property}\``, 'm').exec(page) ?? [];
+      new RegExp(`^\\| [^|]+ \\| (?:about )?([\\d,]+)( s)? +\\| \`server\\.${property}\``, 'm').exec(page) ?? [];
     assert.equal(server[property], Number(given.replace(',', '')) * (unit === undefined ? 1 : 1000), property);
   }
 });
