@@ -5,9 +5,8 @@ import { checkBooleanOption, checkIntegerOption, checkOptionNames } from '../../
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { CommitThread } from './commit-thread/commit-thread.ts';
 import { defaultBusyTimeoutMs, hasResultCode } from './database.ts';
-import { OpenFiles } from './open-files.ts';
+import { OpenFiles, Writer } from './writer.ts';
 import { Reader } from './reader.ts';
-import { Writer } from './writer.ts';
 
 /** Options of a {@link SqliteStorage}. */
 export interface SqliteStorageOptions {

@@ -1,10 +1,14 @@
+import { existsSync, lstatSync, statSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { DatabaseSync } from 'node:sqlite';
 import type { StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStoreError } from '../../core/model/errors.ts';
 import type { Write } from '../../core/storage-adapter.ts';
-import { hasResultCode, inTransaction } from './database.ts';
-import type { OpenFiles } from './open-files.ts';
+import { hasResultCode, inTransaction, openDatabase, tryCheckpoint } from './database.ts';
+import { identify, walFilesOf } from './file.ts';
 
 const retryAfterMs = 10;
 
@@ -15,6 +19,20 @@ const largeBatch = 16;
  * small batches, it would grow for thousands of commits, and an fsync takes longer while the WAL grows.
  */
 const checkpointPages = 4000;
+
+/** A database file, and the identities of the files that are open. */
+export interface FileSet {
+  readonly path: string;
+  readonly database: string;
+  readonly wal: string;
+  /** The index of the WAL. If it is removed, the next process creates another one and overwrites commits. */
+  readonly index: string;
+}
+
+type Loss = 'database' | 'walRemoved' | 'walReplaced';
+
+/** Two changes to a folder within this time can have the same timestamp. */
+const timestampResolutionMs = 2000;
 
 export class Writer {
   readonly #files: OpenFiles;
@@ -69,4 +87,90 @@ export class Writer {
     const { id, name, tag } = write.plant;
     return Number(this.#insert.run(write.user, id, name, tag ?? null).changes) === 1;
   }
+}
+
+/**
+ * A database connection and its files. If another program removes or replaces one of the files, SQLite continues to
+ * commit, and the commits are lost when the process ends.
+ */
+export class OpenFiles {
+  readonly database: DatabaseSync;
+  readonly files: FileSet;
+  /** The folder of the files, or `undefined` if the path is a symbolic link. */
+  readonly #folderPath: string | undefined;
+  /** The folder when the files were last compared; `undefined` if its timestamp might not show a later change. */
+  #folder: BigIntStats | undefined;
+  #loss: Loss | undefined;
+
+  constructor(path: string, busyTimeoutMs: number) {
+    this.database = openDatabase(path, busyTimeoutMs);
+    const [wal, index] = walFilesOf(path);
+    this.files = { path, database: identify(path) ?? '', wal: identify(wal) ?? '', index: identify(index) ?? '' };
+    this.#folderPath = lstatSync(path).isSymbolicLink() ? undefined : dirname(path);
+  }
+
+  /** Throws an error if an earlier commit was written to a file that was removed or replaced. */
+  refuseAfterLoss(): void {
+    if (this.#loss === undefined) return;
+    const cause = new Error(describeLoss(this.#loss, this.files));
+    throw new PlantStoreError('storage_unavailable', undefined, { cause });
+  }
+
+  /** Throws an error if the commit was written to a file that was removed or replaced. */
+  checkAfterCommit(): void {
+    const path = this.#folderPath;
+    const folder = path === undefined ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (folder !== undefined && isUnchanged(folder, this.#folder)) return;
+    this.#loss = findLoss(this.files);
+    const isSettled = folder !== undefined && Date.now() - Number(folder.ctimeMs) > timestampResolutionMs;
+    this.#folder = this.#loss === undefined && isSettled ? folder : undefined;
+    // Saves the plants that only the removed WAL contains.
+    if (this.#loss === 'walRemoved') tryCheckpoint(this.database);
+    this.refuseAfterLoss();
+  }
+
+  /**
+   * Closes the connection. When the last connection is closed, SQLite copies its WAL to the database file and removes
+   * the file `-wal`. This would damage the database if `-wal` belongs to another process.
+   */
+  close(): void {
+    let reader: DatabaseSync | undefined;
+    try {
+      if (findLoss(this.files) === 'walReplaced') {
+        // While a read-only connection is open, the other connection is not the last one.
+        reader = new DatabaseSync(this.files.path, { readOnly: true });
+        reader.prepare('SELECT 1 FROM plants').get();
+      }
+    } catch {
+      // The files must be closed even if nothing at the path can be read.
+    }
+    this.database.close();
+    reader?.close();
+  }
+}
+
+function isUnchanged(folder: BigIntStats, last: BigIntStats | undefined): boolean {
+  return folder.ino === last?.ino && folder.dev === last.dev && folder.ctimeNs === last.ctimeNs;
+}
+
+/** Throws an error if one of the files was removed or replaced. */
+export function requireInPlace(files: FileSet): void {
+  const loss = findLoss(files);
+  if (loss !== undefined) throw new Error(describeLoss(loss, files));
+}
+
+function findLoss({ path, database, wal, index }: FileSet): Loss | undefined {
+  if (database !== identify(path)) return 'database';
+  // If the path has become a symbolic link, the next process uses a WAL beside the file that the link points to.
+  const [walPath, indexPath] = walFilesOf(path);
+  if (wal === identify(walPath) && index === identify(indexPath)) return undefined;
+  return existsSync(walPath) ? 'walReplaced' : 'walRemoved';
+}
+
+function describeLoss(loss: Loss, { path }: FileSet): string {
+  return loss === 'database'
+    ? `${path} was removed or replaced while it was open. Save its plants, which can be read until this process ` +
+        'stops, then restore the file from a backup and restart.'
+    : `${path} lost its -wal or -shm file, which was removed or replaced while it was open. Restart. The latest ` +
+        'plants can be missing.';
 }

@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Write } from '../../../core/storage-adapter.ts';
-import { OpenFiles, requireInPlace } from '../open-files.ts';
-import type { FileSet } from '../open-files.ts';
-import { Writer } from '../writer.ts';
+import { OpenFiles, requireInPlace, Writer } from '../writer.ts';
+import type { FileSet } from '../writer.ts';
 
 export interface ThreadSettings {
   readonly files: FileSet;
