@@ -13,8 +13,8 @@ import { prepareTable, qualifiedName, unsupported } from './table.ts';
 // invalid_schema_name, undefined_table and undefined_column.
 const missingStates: readonly unknown[] = ['3F000', '42P01', '42703'];
 
-// invalid_text_representation. In a write, the cause can only be that `synchronous_commit` is off.
-const notDurableState = '22P02';
+// invalid_text_representation. In a write, the cause can only be a refused setting, such as `synchronous_commit`.
+const refusedSettingState = '22P02';
 
 /** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {
@@ -67,7 +67,7 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   commit(writes: readonly Write[]): Promise<boolean[]> {
-    return this.#run(() => applyWrites(this.#runStatement, writes), [...missingStates, notDurableState]);
+    return this.#run(() => applyWrites(this.#runStatement, writes), [...missingStates, refusedSettingState]);
   }
 
   list(user: string, range: ListRange): Promise<PlantPage> {

@@ -43,6 +43,12 @@ const requireDurable = failIf(
   'synchronous_commit is off, so a crash would lose plants. Set it to on.',
 );
 
+// PostgreSQL would otherwise read NULL in an array as text.
+const requireNulls = failIf(
+  "pg_catalog.current_setting('array_nulls') = 'off'",
+  'array_nulls is off, so plants without a tag would get the tag NULL. Set it to on.',
+);
+
 // Always true. It lowers the number of requests that a generic plan expects from 10 to 1. Otherwise, the generic plan
 // would seem too costly for fewer requests, and PostgreSQL would plan each such execution again.
 const oneRequest = 'request.nth >= 1 AND request.nth <= 2147483647';
@@ -94,7 +100,7 @@ const requests = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', 'inte
 
 const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
 const insert = `INSERT INTO ${table} ("user", id, name, tag)
-  SELECT * FROM ROWS FROM (${inserted}) AS plants WHERE ${requireDurable}
+  SELECT * FROM ROWS FROM (${inserted}) AS plants WHERE ${requireDurable} AND ${requireNulls}
   ${conflict} RETURNING "user", id::${text} AS id`;
 
 function deleteFrom(users: string, ids: string): string {

@@ -77,6 +77,14 @@ it('PostgresStorage table › is created and used, whatever the settings of the 
   }
 });
 
+it('PostgresStorage table › gets no tag NULL for a missing tag if array_nulls is off', async (t) => {
+  const pool = cluster.pool(t, { options: '-c array_nulls=off' });
+  const storage = new PostgresStorage({ pool, table: cluster.newTable() });
+  await assertUnsupported(() => storage.commit([create(1), create(2)]), /array_nulls is off/);
+  assert.deepEqual(await storage.commit([create(1)]), [true]);
+  assert.deepEqual((await storage.list('ada', firstPage)).plants, [{ id: 1n, name: '' }]);
+});
+
 it('PostgresStorage table › is not created in a database whose encoding is not UTF8', async (t) => {
   const connectionString = await cluster.makeDatabase("ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'");
   const storage = new PostgresStorage({ pool: poolOf(t, { connectionString }) });
