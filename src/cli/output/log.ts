@@ -78,7 +78,7 @@ export class Log {
     });
   }
 
-  /** Returns whether the whole log was written. See {@link Output.flush}. */
+  /** See {@link Output.flush}. */
   flush(): Promise<boolean> {
     this.#reportRepeats();
     return this.#output.flush();

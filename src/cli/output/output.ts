@@ -33,9 +33,9 @@ export class Output {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Returns whether everything was written within a second. Otherwise, `process.exit()` may wait for the descriptor. */
+  /** Waits up to a second. Returns false if a thread still writes, for which `process.exit()` would wait. */
   flush(): Promise<boolean> {
-    const late = sleep(flushMs, false, { ref: false });
+    const late = sleep(flushMs, this.#isPipe, { ref: false });
     return Promise.race([Promise.resolve(this.#writing).then(() => true), late]);
   }
 
