@@ -17,52 +17,34 @@ function setEnvironment(t: TestContext, variables: Record<string, string>): void
   });
 }
 
-it('readCommandLine › warns of each unknown variable, but not of those of a Kubernetes service', (t) => {
-  const known = (Object.keys(flags) as FlagName[]).flatMap(variablesOf);
-  const kubernetes = ['PLANT_STORE_SERVICE_PORT_HTTP', 'PLANT_STORE_PORT_80_TCP_ADDR'];
-  const names = [...known, ...kubernetes, 'PLANT_STORE_STORGE'];
-  setEnvironment(t, Object.fromEntries(names.map((name) => [name, 'secret'])));
-  const [warning = '', ...others] = readCommandLine('export', []).warnings;
-  assert.match(warning, /PLANT_STORE_STORGE/);
-  assert.doesNotMatch(warning, /secret/);
-  assert.deepEqual(others, []);
-});
+const url = 'postgres://ada:sesame@localhost';
+const both = { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: url };
 
-it('readCommandLine › warns if a variable does not count, and says why', (t) => {
-  const [own, platform, ignored] = ['memory', 'postgres://ada:sesame@localhost', 'tcp://10.0.0.7:80'];
+/** The value and the source of the storage in an environment, and the warning. */
+const readings: { env: NodeJS.ProcessEnv; args?: string[]; storage?: [string, string]; warning?: RegExp }[] = [
+  { env: both, args: ['--storage', 'sqlite:a.db'], storage: ['sqlite:a.db', '--storage'] },
+  { env: both, storage: ['memory', 'PLANT_STORE_STORAGE'], warning: /^PLANT_STORE_STORAGE and DATABASE_URL are set/ },
+  { env: { PLANT_STORE_STORAGE: url, DATABASE_URL: url }, storage: [url, 'PLANT_STORE_STORAGE'] },
+  { env: { PLANT_STORE_STORAGE: '', DATABASE_URL: url }, storage: [url, 'DATABASE_URL'] },
+  { env: { PLANT_STORE_STORAGE: 'tcp://10.0.0.7:80' }, warning: /^PLANT_STORE_STORAGE is ignored, .*Kubernetes/ },
+  { env: { PLANT_STORE_STORGE: url, HOST: 'laptop', DATABASE_URL: '' }, warning: /PLANT_STORE_STORGE is unknown/ },
+  { env: { PLANT_STORE_SERVICE_PORT_HTTP: '80', PLANT_STORE_PORT_80_TCP_ADDR: '10.0.0.7' } },
+];
+
+it('readCommandLine › reads the flag, its variables or the default, and warns of a variable that does not count', (t) => {
   setEnvironment(t, {});
-  for (const { env, args = [], expected = [] } of [
-    { env: { PLANT_STORE_STORAGE: own, DATABASE_URL: platform }, expected: [/PLANT_STORE_STORAGE .*DATABASE_URL/] },
-    { env: { PLANT_STORE_STORAGE: own, DATABASE_URL: platform }, args: ['--storage', own] },
-    { env: { PLANT_STORE_STORAGE: own, DATABASE_URL: own } },
-    {
-      env: { PLANT_STORE_ADMIN_PORT: ignored, PLANT_STORE_HOST: '' },
-      expected: [/PLANT_STORE_ADMIN_PORT .*Kubernetes/],
-    },
-  ]) {
+  for (const { env, args = [], storage = ['sqlite:plants.db', '--storage'], warning } of readings) {
     process.env = env;
-    const { warnings } = readCommandLine('serve', args);
-    assert.equal(warnings.length, expected.length);
-    for (const [n, pattern] of expected.entries()) assert.match(warnings[n] ?? '', pattern);
-    assert.ok(!warnings.join('').includes('sesame'));
+    const { settings, warnings } = readCommandLine('export', args);
+    assert.deepEqual([settings.storage.value, settings.storage.source], storage);
+    assert.equal(warnings.length, warning === undefined ? 0 : 1, warnings.join());
+    if (warning !== undefined) assert.match(warnings.join(), warning);
+    assert.ok(!warnings.join().includes('sesame'));
   }
-});
-
-it('readCommandLine › reads the flag, PLANT_STORE_…, the variable of a platform or the default, in this order', (t) => {
-  setEnvironment(t, { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: 'postgres://localhost' });
-  const storage = (...args: string[]): unknown => readCommandLine('export', args).settings.storage;
-  assert.deepEqual(storage('--storage', 'sqlite:a.db'), { value: 'sqlite:a.db', source: '--storage' });
-  assert.deepEqual(storage(), { value: 'memory', source: 'PLANT_STORE_STORAGE' });
-  process.env['PLANT_STORE_STORAGE'] = '';
-  assert.deepEqual(storage(), { value: 'postgres://localhost', source: 'DATABASE_URL' });
-  process.env['DATABASE_URL'] = '';
-  assert.deepEqual(storage(), { value: 'sqlite:plants.db', source: '--storage' });
-  // HOST and the address of a Kubernetes service are ignored.
-  process.env = { HOST: 'my-laptop', PLANT_STORE_PORT: 'tcp://10.0.0.7:80', PORT: '8080', PLANT_STORE_DOCS: '1' };
-  const { host, port, docs, create } = readCommandLine('serve', ['--create']).settings;
-  assert.equal(host.value, '127.0.0.1');
-  assert.deepEqual(port, { value: 8080, source: 'PORT' });
-  assert.deepEqual([docs, create.value], [{ value: true, source: 'PLANT_STORE_DOCS' }, true]);
+  process.env = { PORT: '8080', PLANT_STORE_DOCS: '1' };
+  const { settings } = readCommandLine('serve', ['--create']);
+  const values = [settings.port.value, settings.docs.value, settings.create.value, settings['admin-port'].value];
+  assert.deepEqual(values, [8080, true, true, undefined]);
 });
 
 const unclean = ['jos\uFFFD', '\ud800', 'a\u0000', 'plants.db\r', '\u001b[31m', ' a', 'a\u00a0', '\uFEFFa'];

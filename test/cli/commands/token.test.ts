@@ -15,31 +15,26 @@ async function openDesk(t: HasAfter) {
   return { cwd, path: join(cwd, 'tokens.json'), token };
 }
 
-interface Creation {
-  readonly args: readonly string[];
-  readonly user?: string;
-  readonly scopes?: readonly string[];
-  /** The number of days until the token expires. */
-  readonly days?: number;
-}
-
-const creations: readonly Creation[] = [
-  { args: ['ada'] },
-  { args: ['Ada Lovelace 🌱'], user: 'Ada Lovelace 🌱' },
-  { args: ['--', '--help'], user: '--help' },
-  { args: ['ada', '--scope=plants:read'], scopes: ['plants:read'] },
-  { args: ['--scope', 'plants:write,plants:read', 'ada'], scopes: ['plants:write', 'plants:read'] },
-  { args: ['ada', '--expires-in', '3600s'], days: 1 / 24 },
-  { args: ['ada', '--expires-in', '90m'], days: 1 / 16 },
-  { args: ['ada', '--expires-in', '36h'], days: 1.5 },
-  { args: ['ada', '--expires-in', '9999999d'], days: 9_999_999 },
-  { args: ['ada', '--expires-in', '2w'], days: 14 },
+/** The arguments of `token create` besides the user, the scopes, and the number of days until the token expires. */
+const creations: readonly [args: string[], scopes?: string[] | undefined, days?: number][] = [
+  [[]],
+  [['--scope=plants:read'], ['plants:read']],
+  [
+    ['--scope', 'plants:write,plants:read'],
+    ['plants:write', 'plants:read'],
+  ],
+  [['--expires-in', '3600s'], undefined, 1 / 24],
+  [['--expires-in', '90m'], undefined, 1 / 16],
+  [['--expires-in', '36h'], undefined, 1.5],
+  [['--expires-in', '9999999d'], undefined, 9_999_999],
+  [['--expires-in', '2w'], undefined, 14],
 ];
 
 it('plant-store token create › prints the token, and its id, user and file on standard error', async (t) => {
   const { path, token } = await openDesk(t);
-  for (const { args, user = 'ada', scopes, days = NaN } of creations) {
-    const { code, stdout, stderr } = await token('create', ...args);
+  for (const [args, scopes, days = NaN] of creations) {
+    const user = 'Ada Lovelace 🌱';
+    const { code, stdout, stderr } = await token('create', ...args, user);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^pst_[0-9A-Za-z]{36}\n$/);
     const { id, createdAt, expiresAt = '', ...record } = readTokenFile(path).at(-1) ?? assert.fail();
