@@ -148,23 +148,23 @@ it('plant-store serve › names the file, the user and the remedy if it may not 
   }
 });
 
-for (const { host, inUrl, reachable } of [
-  { host: '0.0.0.0', inUrl: '0.0.0.0', reachable: 'localhost' },
-  { host: '::', inUrl: '[::]', reachable: 'localhost' },
-  { host: '::1', inUrl: '[::1]', reachable: '[::1]' },
-  { host: '[::1]', inUrl: '[::1]', reachable: '[::1]' },
-]) {
-  it(`listen › returns a URL for ${host}, which reachableUrl converts to one that works on this machine`, async (t) => {
+it('listen › returns a URL that reachableUrl converts to one that works on this machine', async (t) => {
+  for (const [host, inUrl, reachable] of [
+    ['0.0.0.0', '0.0.0.0', 'localhost'],
+    ['::', '[::]', 'localhost'],
+    ['::1', '[::1]', '[::1]'],
+    ['[::1]', '[::1]', '[::1]'],
+  ] as const) {
     const server = createServer((_, response) => response.end('ok'));
     t.after(() => server.close());
-    const url = await listen(server, { host, port: 0, flags: '--host' }).catch((error: unknown) => error);
-    if (typeof url !== 'string') {
-      assert.match(String(url), /EADDRNOTAVAIL|EAFNOSUPPORT/);
-      t.skip(`this machine does not have ${host}`);
-      return;
+    try {
+      const url = await listen(server, { host, port: 0, flags: '--host' });
+      const { port } = server.address() as AddressInfo;
+      assert.deepEqual([url, reachableUrl(url)], [`http://${inUrl}:${port}`, `http://${reachable}:${port}`]);
+      assert.equal(await (await fetch(reachableUrl(url))).text(), 'ok');
+    } catch (error) {
+      if (!/EADDRNOTAVAIL|EAFNOSUPPORT/.test(String(error))) throw error;
+      t.diagnostic(`NOT CHECKED: this machine does not have ${host}`);
     }
-    const { port } = server.address() as AddressInfo;
-    assert.deepEqual([url, reachableUrl(url)], [`http://${inUrl}:${port}`, `http://${reachable}:${port}`]);
-    assert.equal(await (await fetch(reachableUrl(url))).text(), 'ok');
-  });
-}
+  }
+});

@@ -145,7 +145,6 @@ describe('admin port of plant-store serve', { concurrency: 3 }, () => {
     assert.match((await get(`${adminUrl}/ready`))[1], /was removed: no token is accepted/);
     await rename(`${tokens}.away`, tokens);
     await untilLogged(/is valid again/);
-    assert.deepEqual(await readyAndUp(), [200, '1']);
     assert.equal(await server.stop(), 0);
     assert.equal(log().filter(({ level }) => level === 'error').length, 2);
   });
