@@ -86,6 +86,8 @@ const misuses: Record<string, string> = {
   'serve --cors-origin app.example.com': '--cors-origin',
   'copy --from memory --to sqlite:a.db': '--from',
   'backup --storage memory a.db': 'sqlite:FILE',
+  'export --storage memory': 'sqlite:FILE',
+  'import --storage memory': 'sqlite:FILE',
   'export --storage sqlite:': 'sqlite:FILE',
   'export --storage sqlite::memory:': 'sqlite:FILE',
   'export --storage sqlite://plants.db': 'sqlite:FILE',
