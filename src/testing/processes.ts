@@ -96,11 +96,16 @@ export const processTests: Tests = {
     try {
       for (const round of [1, 2]) {
         const names = place.shared === 'exclusive' ? ['process'] : ['process 1', 'process 2'];
-        for (const name of names) writers.push(await start(place, `${name} of round ${round}`));
-        for (const writer of writers) {
-          const running = writers.slice(writers.indexOf(writer)).filter((each) => each.process.signalCode === null);
+        const running: Writer[] = [];
+        for (const name of names) running.push(await start(place, `${name} of round ${round}`));
+        writers.push(...running);
+        for (const writer of [...running]) {
           for (const each of running) await place.call(`ten commits in ${each.name}`, () => commitMore(each));
+          // After a message, the process begins its next commit.
+          await place.call(`a commit in ${writer.name}`, () => once(writer.process, 'message'));
+          await sleep(round - 1);
           await kill(writer);
+          running.shift();
         }
         const storage = await place.open('reopen');
         const stored = new ReferenceStore(await scanAll(storage));
