@@ -56,7 +56,10 @@ export interface ServiceOptions<Raw = unknown> {
   onError?: ((error: unknown, request: FailedRequest) => void) | undefined;
 }
 
-/** What `onError` receives about a request. Parts of the request that could contain a secret are not included. */
+/**
+ * What `onError` receives about a request. Parts of the request that could contain a secret are not included. All members
+ * are empty if the service was called with something other than a request.
+ */
 export interface FailedRequest {
   /** The id of the request: the value of the response's `X-Request-Id` header. */
   readonly requestId: string;

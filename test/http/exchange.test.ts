@@ -8,30 +8,24 @@ const fern = '{"id":1,"name":"Fern"}';
 const inCoding = (coding: string): Call => ({ body: fern, headers: { 'content-encoding': coding } });
 
 /** Invalid requests, and similar requests that are valid. */
-const cases = {
-  'two byte order marks': {
-    refused: { body: `\uFEFF\uFEFF${fern}` },
-    error: 40001,
-    accepted: { body: `\uFEFF${fern}` },
-  },
-  'a content coding': { refused: inCoding('gzip'), error: 40007, accepted: inCoding('Identity') },
-  'a body over maxBodyBytes': {
-    refused: { body: fern.padEnd(101) },
-    error: 40008,
-    accepted: { body: fern.padEnd(100) },
-  },
-};
+const cases = [
+  { refused: { body: `\uFEFF\uFEFF${fern}` }, error: 40001, accepted: { body: `\uFEFF${fern}` } },
+  { refused: inCoding('gzip'), error: 40007, accepted: inCoding('Identity') },
+  { refused: { body: fern.padEnd(101) }, error: 40008, accepted: { body: fern.padEnd(100) } },
+];
 
-for (const [front, startService] of Object.entries(fronts)) {
-  for (const [what, { refused, error, accepted }] of Object.entries(cases)) {
-    it(`POST /plants over ${front} rejects ${what}, but accepts a similar valid request`, async (t) => {
+it('POST /plants rejects an invalid body, but accepts a similar valid request', async (t) => {
+  for (const startService of Object.values(fronts)) {
+    for (const { refused, error, accepted } of cases) {
       const service = await startService(t, { maxBodyBytes: 100 });
       assert.deepEqual(outcome(await service.call('POST', '/plants', refused)), [400, error]);
       assert.equal((await service.call('POST', '/plants', accepted)).status, 200);
-    });
+    }
   }
+});
 
-  it(`POST /plants over ${front} accepts a body that arrives one byte at a time`, async (t) => {
+it('POST /plants accepts a body that arrives one byte at a time', async (t) => {
+  for (const startService of Object.values(fronts)) {
     const service = await startService(t);
     const name = 'Fern'.repeat(1000);
     const bytes = Array.from(Buffer.from(`{"id":1,"name":"${name}"}`), (byte) => Uint8Array.of(byte));
@@ -39,5 +33,5 @@ for (const [front, startService] of Object.entries(fronts)) {
     const init = { method: 'POST', headers, body: ReadableStream.from(bytes), duplex: 'half' } as const;
     assert.equal((await service.send(new Request(`${service.url}/plants`, init))).status, 200);
     assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name }]);
-  });
-}
+  }
+});

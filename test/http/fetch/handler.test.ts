@@ -89,8 +89,8 @@ it('the stream of a long list returns its permit if the signal is aborted after 
   assert.equal((await service.send(newList('?limit=1'))).status, 200);
 });
 
-for (const abortedRead of [1, 2]) {
-  it(`the stream of a long list fails if the signal is aborted during the read of page ${abortedRead}`, async (t) => {
+it('the stream of a long list fails if the signal is aborted during the read of a page', async (t) => {
+  for (const abortedRead of [1, 2]) {
     const { service, reads } = await createCounting(t);
     const client = new AbortController();
     reads.beforeEach = () => {
@@ -103,8 +103,8 @@ for (const abortedRead of [1, 2]) {
     assert.equal(reads.count, abortedRead, 'no further page is read');
     assert.equal((await service.send(newList('?limit=0'))).status, 200, 'the permit is free');
     assert.deepEqual(service.faults, []);
-  });
-}
+  }
+});
 
 it('createFetchHandler accepts a request without a signal, as in Azure Functions', async (t) => {
   const { send, store } = createFetchService(t);

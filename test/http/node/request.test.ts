@@ -27,16 +27,16 @@ const mounts = {
   },
 };
 
-for (const [what, { change, ...options }] of Object.entries(mounts)) {
-  it(`Link and the OpenAPI document contain the prefix once if a framework ${what}`, async (t) => {
+it('Link and the OpenAPI document contain the prefix once, however a framework removes it', async (t) => {
+  for (const [what, { change, ...options }] of Object.entries(mounts)) {
     const { listener, store } = createListener(t, options);
     await createPlants(store, 3);
     const server = createServer((request, response) => {
       void listener(Object.assign(request, change((request.url ?? '').replace('/garden', ''))), response);
     });
     const url = await listenUrl(t, server);
-    assert.equal((await followLinks(url, '/garden/plants?limit=1')).length, 3);
+    assert.equal((await followLinks(url, '/garden/plants?limit=1')).length, 3, what);
     const document = (await (await fetch(`${url}/garden/openapi.json?a=b`)).json()) as { servers: unknown };
-    assert.deepEqual(document.servers, [{ url: '/garden' }]);
-  });
-}
+    assert.deepEqual(document.servers, [{ url: '/garden' }], what);
+  }
+});
