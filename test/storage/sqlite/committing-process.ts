@@ -1,8 +1,6 @@
-// Commits to the SQLite file at the given path, optionally with a commit thread, until it is killed.
+// Commits to the SQLite file at the given path until it is killed.
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { commitUntilKilled } from '../../../src/testing/processes.ts';
 
-const [path = '', commitThread] = process.argv.slice(2);
-await commitUntilKilled(
-  () => new SqliteStorage(path, { busyTimeoutMs: 60_000, commitThread: commitThread === 'true' }),
-);
+const [path = ''] = process.argv.slice(2);
+await commitUntilKilled(() => new SqliteStorage(path, { busyTimeoutMs: 60_000 }));
