@@ -46,8 +46,6 @@ export interface ServiceResponse extends Pick<Result, 'status' | 'body'> {
 
 export interface SendOutcome {
   readonly isComplete: boolean;
-  /** The size of the response in bytes, including the header; `undefined` if it is unknown. */
-  readonly bytes?: number | undefined;
   /** The error that ended the response early; `undefined` after a disconnect. */
   readonly error?: unknown;
 }

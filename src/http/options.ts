@@ -104,8 +104,6 @@ export interface RequestMessage {
    * to the end of the response.
    */
   readonly durationMs: number;
-  /** The size of the response in bytes, including the header; `undefined` if the web server does not count them. */
-  readonly bytes: number | undefined;
   /** `false` if the client disconnected or an error ended the response early. The status is the one that was sent. */
   readonly isComplete: boolean;
 }

@@ -137,14 +137,14 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
       status,
       headers,
       body,
-      onEnd: ({ isComplete, bytes, error }) => {
+      onEnd: ({ isComplete, error }) => {
         if (hasEnded) return;
         hasEnded = true;
         if (call.permitHolder !== undefined) permits.release(call.permitHolder);
         if (error !== undefined) report(call, error);
         const outcome = { status, code: error === undefined ? code : ('incomplete' as const) };
         const traced = isGone ? { status: clientGone, code: undefined } : outcome;
-        call.trace?.end({ user: call.caller?.user, tokenId: call.caller?.tokenId, ...traced, bytes, isComplete });
+        call.trace?.end({ user: call.caller?.user, tokenId: call.caller?.tokenId, ...traced, isComplete });
       },
     };
   }

@@ -42,7 +42,7 @@ function clientOf(request: ServiceRequest, trustedProxies: number): string | und
   return (isIP(address) === 0 ? request.peerAddress : address)?.replace(/^::ffff:(?=[\d.]+$)/i, '');
 }
 
-type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'bytes' | 'isComplete'>;
+type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'isComplete'>;
 
 /** `tracePromise` would end the trace when the response is known, not when it has been sent. */
 export class RequestTrace {
@@ -63,7 +63,6 @@ export class RequestTrace {
       tokenId: undefined,
       status: 0,
       code: undefined,
-      bytes: undefined,
       isComplete: false,
       durationMs: 0,
     };

@@ -46,8 +46,7 @@ it('a request message contains the route, the status, the error code and the use
     assert.partialDeepStrictEqual(message, { method, isComplete: true, client: '127.0.0.1' });
     const { operation = '-', status, code = '-', user = '-', path, unmatchedPath = '' } = message;
     assert.equal(`${operation} ${status} ${code} ${user} ${path}${unmatchedPath}`, expected);
-    const { durationMs, bytes = 0 } = message;
-    assert.ok(durationMs > 0 && durationMs < performance.now() - startMs && bytes > 100);
+    assert.ok(message.durationMs > 0 && message.durationMs < performance.now() - startMs);
   }
 });
 

@@ -73,7 +73,6 @@ export class Log {
       status: message.status,
       code: message.code,
       durationMs: Math.round(message.durationMs * 1000) / 1000,
-      bytes: message.bytes,
       end: message.isComplete ? undefined : 'incomplete',
     });
   }

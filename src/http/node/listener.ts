@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { isTraced } from '../../core/trace.ts';
 import type { ServiceResponse } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
-import { requestChannel } from '../trace.ts';
 import { closeAfter, closeAfterUpgrade, currentResponse } from './connections.ts';
 import { NodeRequest } from './request.ts';
 
@@ -79,12 +77,9 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const socket = message.socket as Socket | undefined;
-  const bytesBefore = isTraced(requestChannel) ? socket?.bytesWritten : undefined;
   let onEnd: ServiceResponse['onEnd'] | undefined;
   const end = (isComplete: boolean, error?: unknown): void => {
-    const bytes = (socket?.bytesWritten ?? NaN) - (bytesBefore ?? NaN);
-    // Some runtimes do not count the bytes that are written to a socket.
-    onEnd?.({ isComplete, error, bytes: bytes >= 0 ? bytes : undefined });
+    onEnd?.({ isComplete, error });
   };
   try {
     const request = new NodeRequest(message);
