@@ -58,10 +58,6 @@ export function createServerFor(listener: (...call: Parameters<RequestListener>)
   });
   Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
   enableEviction(server);
-  server.on('checkExpectation', (message, response) => {
-    closeAfter(response, message.socket);
-    response.writeHead(417, { 'Content-Length': 0 }).end();
-  });
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const response = currentResponse(socket);
     if (response !== undefined && (response.headersSent || response.req.complete)) {

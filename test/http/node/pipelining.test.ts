@@ -138,7 +138,6 @@ it('a request with Upgrade is the last one of its connection, and what follows i
   for (const serve of hosts) {
     for (const text of Object.values(upgradeRequests)) await assertLast(t, serve, text);
   }
-  await assertLast(t, createServerFor, get('/', `${upgrade}Expect: x\r\n`));
 });
 
 it('a request with Upgrade is not handled if the server has an upgrade listener, nor is what follows it', async (t) => {
