@@ -29,7 +29,7 @@ function batchOf(writer: string, n: number): Write[] {
  * await commitUntilKilled(() => new MyStorage(process.argv[2]));
  */
 export async function commitUntilKilled(open: () => StorageAdapter | Promise<StorageAdapter>): Promise<void> {
-  process.once('disconnect', () => process.exit());
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   const [writer] = (await once(process, 'message')) as [string];
   const storage = await open();
   for (let n = 0; ; n++) {
@@ -54,11 +54,11 @@ async function start(place: Place, name: string): Promise<Writer> {
 }
 
 /** Waits until the process has acknowledged ten more commits. */
-async function commitMore({ name, process, outcomes }: Writer): Promise<void> {
+async function commitMore(place: Place, { name, process, outcomes }: Writer): Promise<void> {
   const enough = outcomes.length + 10;
   while (outcomes.length < enough) {
     assert.equal(process.exitCode, null, `${name} ended by itself. Its error is on stderr.`);
-    await sleep(1);
+    await place.call(`ten commits in ${name}`, () => sleep(1));
   }
 }
 
@@ -100,7 +100,7 @@ export const processTests: Tests = {
         for (const name of names) running.push(await start(place, `${name} of round ${round}`));
         writers.push(...running);
         for (const writer of [...running]) {
-          for (const each of running) await place.call(`ten commits in ${each.name}`, () => commitMore(each));
+          for (const each of running) await commitMore(place, each);
           // After a message, the process begins its next commit.
           await place.call(`a commit in ${writer.name}`, () => once(writer.process, 'message'));
           await sleep(round - 1);
