@@ -7,22 +7,20 @@ import { UsageError } from './command-line.ts';
 import { shellQuoted } from './output/text.ts';
 
 /**
- * Refuses to use a file as root if another account can change it, or a file that belongs beside it. That account could
- * make root change any file, with symbolic links or SQLite journals. Must be called before any of the files is used.
+ * Returns the absolute path of a file. Refuses to use it as root if another account can change it, or a file that
+ * belongs beside it. That account could make root change any file, with symbolic links or SQLite journals.
  *
  * @throws {UsageError} with the command line to run instead
  */
-export function refuseRoot(...files: string[]): void {
-  if (process.geteuid?.() !== 0) return;
-  for (const file of files) {
-    const path = resolve(file);
-    const realPath = existsSync(path) ? realpathSync(path) : path;
-    const names = [path, ...databaseFiles(realPath), `${realPath}.new`];
-    const exposed = names.map((name) => findExposure(name)).find((found) => found !== undefined);
-    if (exposed === undefined) continue;
-    const folderOwner = statSync(dirname(path), { throwIfNoEntry: false })?.uid ?? 0;
-    throw new UsageError(describe(exposed, folderOwner === 0 ? lstatSync(exposed).uid : folderOwner));
-  }
+export function requireSafePath(file: string): string {
+  const path = resolve(file);
+  if (process.geteuid?.() !== 0) return path;
+  const realPath = existsSync(path) ? realpathSync(path) : path;
+  const names = [path, ...databaseFiles(realPath), `${realPath}.new`];
+  const exposed = names.map((name) => findExposure(name)).find((found) => found !== undefined);
+  if (exposed === undefined) return path;
+  const folderOwner = statSync(dirname(path), { throwIfNoEntry: false })?.uid ?? 0;
+  throw new UsageError(describe(exposed, folderOwner === 0 ? lstatSync(exposed).uid : folderOwner));
 }
 
 function describe(path: string, uid: number): string {

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { isError } from '../boundary/error-text.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 import { hasFile } from '../files/file.ts';
@@ -11,6 +10,7 @@ import { UsageError } from './command-line.ts';
 import type { Setting } from './command-line.ts';
 import { openPostgres, parseConnectionString } from './postgres.ts';
 import type { PostgresLocation } from './postgres.ts';
+import { requireSafePath } from './refuse-root.ts';
 
 /** A parsed storage setting. `place` describes the storage, without a password. */
 export type StorageLocation =
@@ -20,6 +20,7 @@ export type StorageLocation =
 
 type Kind = StorageLocation['kind'];
 type Located<K extends Kind> = Extract<StorageLocation, { kind: K }>;
+type StoredLocation = Located<'sqlite' | 'postgres'>;
 
 const forms = {
   sqlite: 'sqlite:FILE[?commitThread=true]',
@@ -43,13 +44,9 @@ function parse(setting: Setting): StorageLocation | undefined {
   // `sqlite:///FILE` is refused: some programs read it as a relative path, others as an absolute one.
   const match = /^sqlite:(?!\/\/|:memory:$)([^?]+)(?:\?commitThread=(true|false))?$/s.exec(text);
   if (match?.[1] === undefined) return undefined;
-  const file = resolve(match[1]);
+  const file = requireSafePath(match[1]);
   const place = `${existsSync(file) ? '' : 'the new file '}${file}`;
   return { kind: 'sqlite', place, file, commitThread: match[2] === 'true' };
-}
-
-export function filesOf(...locations: StorageLocation[]): string[] {
-  return locations.flatMap((location) => (location.kind === 'sqlite' ? location.file : []));
 }
 
 /**
@@ -66,54 +63,49 @@ export async function openStorage(location: StorageLocation, createTable = true)
 }
 
 /** Passes all plants of an existing storage to `work`. Does not change the storage. */
-export async function withSource<T>(
-  location: Located<'sqlite' | 'postgres'>,
+export function withSource<T>(
+  location: StoredLocation,
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
 ): Promise<T> {
-  if (location.kind === 'sqlite') return readChecked(() => readFile(location.file), work);
-  const storage = openPostgres(location, false);
-  try {
-    return await readChecked(() => storage.scan(), work);
-  } finally {
-    await storage.close();
-  }
+  return withOpen(location, openSource, async (source) => {
+    // An unreadable source must be reported before `work` creates its target.
+    const pages = source.scan()[Symbol.asyncIterator]();
+    await pages.next();
+    await pages.return?.();
+    return work(source.scan());
+  });
 }
 
-/** Reads the first page in advance, because an unreadable source must be reported before `work` creates its target. */
-async function readChecked<T>(
-  scan: () => AsyncIterable<OwnedPlant[]>,
-  work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
-): Promise<T> {
-  const pages = scan()[Symbol.asyncIterator]();
-  await pages.next();
-  await pages.return?.();
-  return work(scan());
+/** Passes the adapter of a file or table to `work`. Creates a missing file or table. */
+export function withTarget<T>(location: StoredLocation, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
+  return withOpen(location, openStorage, async (storage) => {
+    // Opening a connection pool does not check the table.
+    await storage.list('any user', { after: undefined, limit: 1 });
+    return work(storage);
+  });
 }
 
-async function* readFile(file: string): AsyncGenerator<OwnedPlant[], void, undefined> {
-  requireFile(file);
-  try {
-    const database = openToRead(file);
-    try {
-      yield* new Reader(database).scan();
-    } finally {
-      database.close();
-    }
-  } catch (error) {
-    throw addProblem(`${file} cannot be used`, error);
-  }
+type Source = Pick<StorageAdapter, 'scan' | 'close'>;
+
+async function openSource(location: StoredLocation): Promise<Source> {
+  if (location.kind === 'postgres') return openPostgres(location, false);
+  requireFile(location.file);
+  const database = openToRead(location.file);
+  const reader = new Reader(database);
+  const close = async (): Promise<void> => {
+    database.close();
+  };
+  return { scan: reader.scan.bind(reader), close };
 }
 
-/** Opens a file or table, passes its adapter to `work`, and closes the adapter. Creates a missing file or table. */
-export async function withTarget<T>(
-  location: Located<'sqlite' | 'postgres'>,
-  work: (storage: StorageAdapter) => Promise<T>,
+async function withOpen<S extends Source, T>(
+  location: StoredLocation,
+  open: (location: StoredLocation) => Promise<S>,
+  work: (storage: S) => Promise<T>,
 ): Promise<T> {
   try {
-    const storage = await openStorage(location);
+    const storage = await open(location);
     try {
-      // Opening a connection pool does not check the table.
-      await storage.list('any user', { after: undefined, limit: 1 });
       return await work(storage);
     } finally {
       await storage.close();

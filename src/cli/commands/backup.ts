@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isTaken, requireFolderOf } from '../../files/file.ts';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
@@ -6,20 +6,19 @@ import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { Progress, tell } from '../output/print.ts';
 import { shellQuoted } from '../output/text.ts';
-import { refuseRoot } from '../refuse-root.ts';
+import { requireSafePath } from '../refuse-root.ts';
 import { parseStorage, requireFile, addProblem } from '../storage.ts';
 
 export async function backUp({ storage }: Settings<'backup'>, target: string): Promise<number> {
-  return copy(parseStorage(storage, ['sqlite']).file, resolve(target), () => undefined);
+  return copy(parseStorage(storage, ['sqlite']).file, requireSafePath(target), () => undefined);
 }
 
 export async function restore({ storage }: Settings<'restore'>, backup: string): Promise<number> {
-  return copy(resolve(backup), parseStorage(storage, ['sqlite']).file, refuseToOverwrite);
+  return copy(requireSafePath(backup), parseStorage(storage, ['sqlite']).file, refuseToOverwrite);
 }
 
 /** Removes the incomplete copy after a signal. */
 async function copy(file: string, target: string, checkTarget: (target: string) => void): Promise<number> {
-  refuseRoot(file, target);
   requireFile(file);
   requireFolderOf(target, 'new file');
   checkTarget(target);

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../core/plant-store.ts';
@@ -26,8 +25,8 @@ import { Output } from '../output/output.ts';
 import { formatCount } from '../output/text.ts';
 import { version } from '../package.ts';
 import { wrongSetting } from '../postgres.ts';
-import { refuseRoot } from '../refuse-root.ts';
-import { filesOf, openStorage, parseStorage } from '../storage.ts';
+import { requireSafePath } from '../refuse-root.ts';
+import { openStorage, parseStorage } from '../storage.ts';
 
 /** A tokens file that was removed or became invalid is reported even if no request arrives. */
 const checkTokensMs = 1000;
@@ -51,7 +50,7 @@ function parse(settings: Settings<'serve'>) {
     storage: parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']),
     storageSource: settings.storage.source,
     create: settings.create.value,
-    tokens: resolve(settings.tokens.value),
+    tokens: requireSafePath(settings.tokens.value),
     basePath,
     corsOrigin: withUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
     trustedProxies: settings['trusted-proxies'].value,
@@ -76,9 +75,8 @@ function adminAddress({ 'admin-port': port, 'admin-host': host }: Settings<'serv
 
 export async function run(settings: Settings<'serve'>): Promise<number> {
   const config = parse(settings);
-  const { storage: location, tokens } = config;
+  const { storage: location } = config;
   try {
-    refuseRoot(tokens, ...filesOf(location));
     return await serve(config);
   } catch (error) {
     const problem = error instanceof InvalidTokenFileError ? error.message : wrongSetting(error);

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { scopes as allScopes } from '../../boundary/caller.ts';
 import { errorTable } from '../../core/model/errors.ts';
 import { isUser } from '../../core/model/plant.ts';
@@ -7,20 +6,19 @@ import { issueToken, revokeToken } from '../../tokens/issue.ts';
 import { readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseWord, UsageError } from '../command-line.ts';
-import type { Setting, Settings } from '../command-line.ts';
-import { print, requireStandardOutput, tell } from '../output/print.ts';
+import type { Settings } from '../command-line.ts';
+import { print, tell } from '../output/print.ts';
 import { printable } from '../output/text.ts';
-import { refuseRoot } from '../refuse-root.ts';
+import { requireSafePath } from '../refuse-root.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 export async function create(settings: Settings<'token create'>, user: string): Promise<number> {
-  requireStandardOutput();
   if (!isUser(user)) throw new UsageError(`USER is invalid: ${errorTable.invalid_user.message}`);
   const { value: list, source } = settings.scope;
   const scopes = list?.split(',').map((value) => parseWord({ value, source }, allScopes));
   const expiresAt = parseExpiry(settings['expires-in'].value);
-  const path = openPath(settings.tokens);
+  const path = requireSafePath(settings.tokens.value);
   const place = `${hasFile(path) ? '' : 'the new file '}${path}`;
   const { record } = await issueToken(path, { user, scopes, expiresAt }, (token) => print(`${token}\n`));
   tell(`Created ${record.id} for ${printable(user)} in ${place}. The token is shown only once.`);
@@ -28,8 +26,7 @@ export async function create(settings: Settings<'token create'>, user: string): 
 }
 
 export async function list({ tokens }: Settings<'token list'>): Promise<number> {
-  requireStandardOutput();
-  const path = openPath(tokens);
+  const path = requireSafePath(tokens.value);
   const rows = [['ID', 'USER', 'SCOPES', 'CREATED', 'EXPIRES'], ...readTokenFile(path).map(rowOf)];
   const widthOf = (column: number): number => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0);
   const widths = Array.from({ length: 5 }, (_, column) => widthOf(column));
@@ -39,18 +36,12 @@ export async function list({ tokens }: Settings<'token list'>): Promise<number> 
 }
 
 export async function revoke({ tokens }: Settings<'token revoke'>, given: string): Promise<number> {
-  const path = openPath(tokens);
+  const path = requireSafePath(tokens.value);
   const id = await revokeToken(path, given);
   // The message does not contain the argument, which may be a token.
   if (id === undefined) throw new Error(`There is no such token in ${path}. See plant-store token list.`);
   tell(`Revoked ${printable(id)}.`);
   return 0;
-}
-
-function openPath({ value }: Setting): string {
-  const path = resolve(value);
-  refuseRoot(path);
-  return path;
 }
 
 function rowOf({ id, user, scopes, createdAt, expiresAt }: TokenRecord): string[] {

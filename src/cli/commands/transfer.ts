@@ -6,10 +6,9 @@ import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
 import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/copy-plants.ts';
 import type { Settings } from '../command-line.ts';
 import { exitCodeOf, runInterruptibly, untilAborted } from '../interruption.ts';
-import { print, Progress, requireStandardOutput, tell } from '../output/print.ts';
+import { print, Progress, tell } from '../output/print.ts';
 import { formatCount, printable } from '../output/text.ts';
-import { refuseRoot } from '../refuse-root.ts';
-import { filesOf, parseStorage, withSource, withTarget } from '../storage.ts';
+import { parseStorage, withSource, withTarget } from '../storage.ts';
 
 /** Bounds the memory that one line uses. */
 const maxLineBytes = 1_048_576;
@@ -18,7 +17,6 @@ const maxShownLines = 10;
 export async function copy(settings: Settings<'copy'>): Promise<number> {
   const from = parseStorage(settings.from, ['sqlite', 'postgres']);
   const to = parseStorage(settings.to, ['sqlite', 'postgres']);
-  refuseRoot(...filesOf(from, to));
   return runInterruptibly((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {
@@ -31,9 +29,7 @@ export async function copy(settings: Settings<'copy'>): Promise<number> {
 }
 
 export async function exportPlants({ storage }: Settings<'export'>): Promise<number> {
-  requireStandardOutput();
   const location = parseStorage(storage, ['sqlite', 'postgres']);
-  refuseRoot(...filesOf(location));
   return withSource(location, async (pages) => {
     const progress = new Progress('plant');
     let count = 0;
@@ -54,7 +50,6 @@ function toLine({ user, plant }: OwnedPlant): string {
 
 export async function importPlants({ storage }: Settings<'import'>): Promise<number> {
   const location = parseStorage(storage, ['sqlite', 'postgres']);
-  refuseRoot(...filesOf(location));
   return runInterruptibly((signal) =>
     withTarget(location, async (target) => {
       const report = new TransferReport();

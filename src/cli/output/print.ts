@@ -10,6 +10,7 @@ const write = promisify((text: string, done: (error?: Error | null) => void) => 
 
 /** Writes to standard output. Rejects if the text was not written. */
 export async function print(text: string): Promise<void> {
+  if (isClosed()) throw new Error('Standard output is closed.');
   try {
     await write(text);
   } catch (cause) {
@@ -17,11 +18,6 @@ export async function print(text: string): Promise<void> {
     if (code === 'EPIPE') throw new ClosedPipeError(message, { cause });
     throw new Error(`Standard output cannot be written: ${message}.`, { cause });
   }
-}
-
-/** Must be called by commands whose result would otherwise be lost. */
-export function requireStandardOutput(): void {
-  if (isClosed()) throw new Error('Standard output is closed.');
 }
 
 /** If standard output is closed at the start, Node.js opens /dev/null in its place, for reading and writing. */
