@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { printable } from './output/text.ts';
-import { commands, flags } from './table.ts';
-import type { Command, Flag } from './table.ts';
+import { commands, flags, flagsOf, prefix, variablesOf } from './table.ts';
+import type { Command, CommandName, Flag, FlagName } from './table.ts';
 
 /** Thrown if a command cannot run as requested. The message says what to change. The process exits with code 2. */
 export class UsageError extends Error {}
@@ -13,23 +13,19 @@ export interface Setting<T = string> {
   readonly source: string;
 }
 
-type Flags = typeof flags;
-type Commands = typeof commands;
-export type FlagName = keyof Flags;
-export type CommandName = keyof Commands;
-
-type Value<F> = F extends { max: number }
-  ? number
-  : F extends { words: readonly (infer Word)[] }
-    ? Word
-    : F extends { value: string }
-      ? string
-      : boolean;
-type Optional<F> = F extends { absent: string } ? undefined : never;
+type Value<F> =
+  | (F extends { absent: string } ? undefined : never)
+  | (F extends { max: number }
+      ? number
+      : F extends { words: readonly (infer Word)[] }
+        ? Word
+        : F extends { value: string }
+          ? string
+          : boolean);
 
 /** The values of all flags of a command. */
 export type Settings<Name extends CommandName> = {
-  readonly [F in FlagName & keyof Commands[Name]['flags']]: Setting<Value<Flags[F]> | Optional<Flags[F]>>;
+  readonly [F in FlagName & keyof (typeof commands)[Name]['flags']]: Setting<Value<(typeof flags)[F]>>;
 };
 
 export interface CommandLine<Name extends CommandName> {
@@ -39,19 +35,7 @@ export interface CommandLine<Name extends CommandName> {
   readonly warnings: readonly string[];
 }
 
-const prefix = 'PLANT_STORE_';
 const rows: Readonly<Record<FlagName, Flag>> = flags;
-
-export function flagsOf(name: CommandName): FlagName[] {
-  return Object.keys(commands[name].flags) as FlagName[];
-}
-
-/** Returns the names of the variables of a flag. The first one that is set counts. */
-export function variablesOf(name: FlagName): string[] {
-  const { variable, platform } = rows[name];
-  if (variable === false) return [];
-  return [prefix + name.toUpperCase().replaceAll('-', '_'), ...(platform === undefined ? [] : [platform])];
-}
 
 /** @throws {UsageError} if an argument or a variable is invalid. */
 export function readCommandLine<Name extends CommandName>(name: Name, args: string[]): CommandLine<Name> {

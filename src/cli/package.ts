@@ -1,14 +1,9 @@
 import { createRequire } from 'node:module';
 import { UsageError } from './command-line.ts';
-import { commit } from './commit.ts';
 
 const require = createRequire(import.meta.url);
 
 export const version: string = (require('../../package.json') as { version: string }).version;
-
-export function describeVersion(): string {
-  return `${version} (commit ${commit === '' ? 'unknown: not built, or built without git' : commit})`;
-}
 
 /** Loads an optional package. `source` is the flag or the environment variable that requires the package. */
 export function loadOptional<T>(name: string, source: string, load: (require: NodeJS.Require) => T): T {

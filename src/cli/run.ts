@@ -1,16 +1,17 @@
 import { constants } from 'node:os';
 import { readCommandLine, readLogFormat, UsageError } from './command-line.ts';
-import type { CommandName, Settings } from './command-line.ts';
+import type { Settings } from './command-line.ts';
 import { backUp, restore } from './commands/backup.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import * as transfer from './commands/transfer.ts';
-import { commandHelp, help } from './help.ts';
+import { commit } from './commit.ts';
 import { jsonError } from './output/log.ts';
 import { ClosedPipeError, print, tell } from './output/print.ts';
 import { describeError } from './output/text.ts';
-import { describeVersion } from './package.ts';
-import { commands } from './table.ts';
+import { version } from './package.ts';
+import { commandHelp, commandNames, help } from './table.ts';
+import type { CommandName } from './table.ts';
 
 const runs: { readonly [Name in CommandName]: (settings: Settings<Name>, operand: string) => Promise<number> } = {
   serve: serve.run,
@@ -48,18 +49,19 @@ async function dispatch(args: string[]): Promise<number> {
     process.stderr.write(help());
     return 2;
   }
-  if (['--version', '-v'].includes(first)) return show(`${describeVersion()}\n`);
+  if (['--version', '-v'].includes(first)) {
+    return show(`${version} (commit ${commit || 'unknown: not built, or built without git'})\n`);
+  }
   if (['--help', '-h'].includes(first)) return show(help());
-  const all = Object.keys(commands) as CommandName[];
   // `token` alone stands for all of its commands.
-  const similar = all.filter((name) => name === first || name.startsWith(`${first} `));
+  const similar = commandNames.filter((name) => name === first || name.startsWith(`${first} `));
   const name = similar.find((each) => each === first || each === `${first} ${second}`);
   const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
   if (similar.length > 0 && (flags.includes('--help') || flags.includes('-h'))) {
     return show((name === undefined ? similar : [name]).map(commandHelp).join('\n'));
   }
   if (name === undefined) {
-    const choices = similar.length > 0 ? similar : all;
+    const choices = similar.length > 0 ? similar : commandNames;
     throw new UsageError(`There is no such command. The commands are ${choices.join(', ')}.`);
   }
   return start(name, args);

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { flagsOf, readCommandLine, UsageError, variablesOf } from '../../src/cli/command-line.ts';
-import type { CommandName, FlagName } from '../../src/cli/command-line.ts';
-import { commands, flags } from '../../src/cli/table.ts';
-import type { Command, Flag } from '../../src/cli/table.ts';
+import { readCommandLine, UsageError } from '../../src/cli/command-line.ts';
+import { commandNames, commands, flags, flagsOf, variablesOf } from '../../src/cli/table.ts';
+import type { Command, Flag, FlagName } from '../../src/cli/table.ts';
 import { listDocs, readDocument } from '../support/documents.ts';
-
-const names = Object.keys(commands) as CommandName[];
 
 function setEnvironment(t: TestContext, variables: Record<string, string>): void {
   const { env } = process;
@@ -59,7 +56,7 @@ function wrongValues({ value, max, words }: Flag): [wrong: string, problem: stri
 
 it('readCommandLine › refuses each invalid operand, flag and variable by its name', (t) => {
   setEnvironment(t, {});
-  for (const name of names) {
+  for (const name of commandNames) {
     const { operand }: Command = commands[name];
     const valid = [...(operand === undefined ? [] : ['x']), ...(name === 'copy' ? ['--from=a', '--to=b'] : [])];
     const refuse = (message: string, args: string[]): void => {
@@ -109,7 +106,7 @@ it('docs and deploy › name only commands, flags and variables that exist', asy
     for (const [line, args = ''] of text.matchAll(
       /\bplant-store ((?:serve|token|copy|export|import|backup|restore)\b[^`|;&\n]*)/g,
     )) {
-      const name = names.find((each) => args.startsWith(each));
+      const name = commandNames.find((each) => args.startsWith(each));
       for (const [, flag = ''] of args.matchAll(/ --([a-z-]+)/g)) {
         assert.ok(flag === 'help' || (name !== undefined && flag in commands[name].flags), line);
         uses++;

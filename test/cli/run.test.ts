@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { it } from 'node:test';
-import { flagsOf, UsageError, variablesOf } from '../../src/cli/command-line.ts';
-import type { CommandName } from '../../src/cli/command-line.ts';
+import { UsageError } from '../../src/cli/command-line.ts';
 import { loadOptional } from '../../src/cli/package.ts';
-import { commands } from '../../src/cli/table.ts';
+import { commandNames, flagsOf, variablesOf } from '../../src/cli/table.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
@@ -17,7 +16,7 @@ it('plant-store --help › names every command, and their help names their flags
   assert.deepEqual([code, stderr], [0, '']);
   // Without a command, the help is printed as an error message.
   assert.deepEqual(await callCommand([], { cwd: '/' }), { code: 2, stdout: '', stderr: stdout });
-  for (const name of Object.keys(commands) as CommandName[]) {
+  for (const name of commandNames) {
     assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
     const words = name.split(' ');
     const help = await callCommand([...words, '--help'], { cwd: '/' });
