@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
-import { printable } from './output/text.ts';
+import { printable } from './print.ts';
 import { commands, flags, flagsOf, prefix, variablesOf } from './table.ts';
 import type { Command, CommandName, Flag, FlagName } from './table.ts';
 

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeF
 import { dirname, join } from 'node:path';
 import type { TokenGrants } from '../tokens/grants.ts';
 import { issueToken } from '../tokens/issue.ts';
-import { shellQuoted } from './output/text.ts';
+import { shellQuoted } from './print.ts';
 
 function firstTokenFile(tokens: string): string {
   return join(dirname(tokens), 'first-token.txt');

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { setTimeout } from 'node:timers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { tell } from './output/print.ts';
+import { tell } from './print.ts';
 
 /** Signals within this interval count as one. If npm runs a command, Ctrl-C causes two: npm forwards the signal. */
 const sameSignalMs = 100;

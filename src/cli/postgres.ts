@@ -8,7 +8,7 @@ import { sqlState } from '../storage/postgres/pool.ts';
 import type { PostgresPool } from '../storage/postgres/pool.ts';
 import { withUsageError, UsageError } from './command-line.ts';
 import type { Setting } from './command-line.ts';
-import { describeError, printable } from './output/text.ts';
+import { describeError, printable } from './print.ts';
 import { loadOptional } from './package.ts';
 
 /** The part of `pg` that this module uses. The types of `pg` might not be installed. */

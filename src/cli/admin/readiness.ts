@@ -3,9 +3,8 @@ import { setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asStorageError } from '../../core/model/errors.ts';
 import type { StorageAdapter } from '../../core/storage-adapter.ts';
-import { describeError } from '../output/text.ts';
+import { describeError, printable } from '../print.ts';
 import type { Log } from '../output/log.ts';
-import { printable } from '../output/text.ts';
 
 /** How long a caller waits for a check, and how long its result is reused. */
 const checkMs = 1000;

@@ -4,8 +4,7 @@ import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
 import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
-import { Progress, tell } from '../output/print.ts';
-import { shellQuoted } from '../output/text.ts';
+import { Progress, shellQuoted, tell } from '../print.ts';
 import { requireSafePath } from '../refuse-root.ts';
 import { parseStorage, requireFile, addProblem } from '../storage.ts';
 

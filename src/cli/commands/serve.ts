@@ -22,7 +22,7 @@ import { listen, reachableUrl } from '../listen.ts';
 import type { Address } from '../listen.ts';
 import { Log, logEvents } from '../output/log.ts';
 import { Output } from '../output/output.ts';
-import { formatCount } from '../output/text.ts';
+import { formatCount } from '../print.ts';
 import { version } from '../package.ts';
 import { wrongSetting } from '../postgres.ts';
 import { requireSafePath } from '../refuse-root.ts';

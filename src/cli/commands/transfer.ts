@@ -6,8 +6,7 @@ import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
 import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/copy-plants.ts';
 import type { Settings } from '../command-line.ts';
 import { exitCodeOf, runInterruptibly, untilAborted } from '../interruption.ts';
-import { print, Progress, tell } from '../output/print.ts';
-import { formatCount, printable } from '../output/text.ts';
+import { formatCount, print, printable, Progress, tell } from '../print.ts';
 import { parseStorage, withSource, withTarget } from '../storage.ts';
 
 /** Bounds the memory that one line uses. */

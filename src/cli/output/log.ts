@@ -6,7 +6,7 @@ import { isPlantStoreError } from '../../core/model/errors.ts';
 import type { EvictionMessage } from '../../http/node/connections.ts';
 import type { RequestMessage } from '../../http/options.ts';
 import { Output } from './output.ts';
-import { describeError, formatCount, printable } from './text.ts';
+import { describeError, formatCount, printable } from '../print.ts';
 
 export interface LogOptions {
   readonly format: 'json' | 'pretty';

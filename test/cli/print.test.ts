@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
-import { plantOf } from '../../../src/testing/plants.ts';
-import { issueToken } from '../../../src/tokens/issue.ts';
-import { readTokenFile } from '../../../src/tokens/token-file.ts';
-import { callCommand } from '../../support/call-command.ts';
-import { eventually } from '../../support/eventually.ts';
-import { commandEnvironment } from '../../support/run-program.ts';
-import { main } from '../../support/sources.ts';
-import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import type { HasAfter } from '../../support/temporary-folder.ts';
+import { plantOf } from '../../src/testing/plants.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
+import { readTokenFile } from '../../src/tokens/token-file.ts';
+import { callCommand } from '../support/call-command.ts';
+import { eventually } from '../support/eventually.ts';
+import { commandEnvironment } from '../support/run-program.ts';
+import { main } from '../support/sources.ts';
+import { createAll, rowOfPlants } from '../support/stored-plants.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 
 async function folderWithStores(t: HasAfter): Promise<string> {
   const cwd = await temporaryFolder(t);
