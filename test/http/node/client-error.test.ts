@@ -22,12 +22,7 @@ const start = 'POST /plants HTTP/1.1\r\n';
 const chunkedPost = `${start}${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 const posted = `Content-Type: application/json\r\nContent-Length: ${ivy.length}\r\n\r\n${ivy}`;
 const chunked = `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n15\r\n${ivy}\r\n0\r\n\r\n`;
-const lastPost = `Connection: close\r\n${posted}`;
 const withoutToken = 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab';
-
-function mapValues<T>(texts: Record<string, string>, map: (text: string) => T): Record<string, T> {
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, map(text)]));
-}
 
 interface Case {
   readonly sends: string;
@@ -45,27 +40,14 @@ interface Case {
 /** Requests to create a plant that recipients could interpret differently. */
 const malformed = {
   'two Hosts': `${start}Host: x\r\n${head}${posted}`,
-  'two Hosts in HTTP/1.0': `POST /plants HTTP/1.0\r\nHost: x\r\n${head}${posted}`,
   'HTTP/2.0': `POST /plants HTTP/2.0\r\n${head}${posted}`,
   'a transfer coding in HTTP/1.0': `POST /plants HTTP/1.0\r\n${head}${chunked}`,
   'an unknown transfer coding': `${start}${head}${chunked.replace('chunked', 'gzip, chunked')}`,
-  'Content-Length and Transfer-Encoding': `${start}${head}Content-Length: ${ivy.length}\r\n${chunked}`,
   'a NUL in a header': `${start}${head}X: a\0b\r\n${posted}`,
-  'a bare LF after a header': `${start}${head.replace('\r\n', '\n')}${posted}`,
-};
-
-/** Unusual, but valid requests to create a plant. */
-const unusual = {
-  'a Host with a port and white space': `${start}${head.replace('Host: x', 'hOST:[::1]:80 \t')}${lastPost}`,
-  'an empty line, an empty field and an é': `\r\n${start}${head}X-Empty:\r\nX: \u00e9\r\n${lastPost}`,
-  'an absolute target': `POST HTTP://other.example:99/plants HTTP/1.1\r\n${head}${lastPost}`,
-  'a URL in the query': `POST http://x/plants?a=?&b=http://x/ HTTP/1.1\r\n${head}${lastPost}`,
 };
 
 const cases: Readonly<Record<string, Case>> = {
-  ...mapValues(malformed, (sends) => ({ sends, receives: [40009] })),
-  ...mapValues(unusual, (sends) => ({ sends, receives: [200], stored: ['Fern', 'Ivy'] })),
-  'two Authorizations': { sends: `${start}${head}Authorization: Bearer eve\r\n${lastPost}`, receives: [40102] },
+  ...Object.fromEntries(Object.entries(malformed).map(([what, sends]) => [what, { sends, receives: [40009] }])),
   'input that is not HTTP': { sends: 'garbage\r\n\r\n', receives: [40009] },
   'a header that is too large': { sends: get('/plants', `X: ${'x'.repeat(20_000)}\r\n`), receives: [43100] },
   '129 fields': { sends: get('/plants', 'X: y\r\n'.repeat(127)), receives: [43100] },
@@ -88,10 +70,6 @@ const cases: Readonly<Record<string, Case>> = {
     sends: `${chunkedPost}10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n${lastList}`,
     receives: [40008],
   },
-  'no body, then a list': {
-    sends: `${post('').replace('Content-Length: 0\r\n', '')}${lastList}`,
-    receives: [40001, 200],
-  },
   'no token, and a body that arrives later': {
     sends: withoutToken,
     sendsAfterResponse: `cde${lastList}`,
@@ -102,11 +80,8 @@ const cases: Readonly<Record<string, Case>> = {
 /** If a request was malformed, too large or too slow, asserts that the OpenAPI document describes the response. */
 function assertEarlyErrorDescribed({ status, head: headers, json, error = 0 }: RawAnswer): void {
   if (![40009, 40800, 43100].includes(error)) return;
-  const pairs = headers
-    .split('\r\n')
-    .slice(1)
-    .map((line) => line.split(': ') as [string, string]);
-  assertDescribed('GET', '/plants', { status, headers: new Headers(pairs), text: JSON.stringify(json) });
+  const pairs = Array.from(headers.matchAll(/^(\S+): (.*)$/gm), ([, name = '', value = '']) => [name, value] as const);
+  assertDescribed('GET', '/plants', { status, headers: new Headers(pairs as never), text: JSON.stringify(json) });
 }
 
 it('a connection gets its responses, is closed, and releases its permit after unusual or malformed input', async (t) => {
