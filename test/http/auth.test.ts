@@ -30,15 +30,6 @@ it('authenticate receives only well-formed bearer tokens, and rejects a token by
   assert.deepEqual([received, service.faults], [['eve', 'joe', token, token], []]);
 });
 
-it('a token needs only the scope of the operation', async (t) => {
-  const service = createFetchService(t, { authenticate: () => ({ user: 'ada', scopes: ['plants:write'] }) });
-  assert.equal((await service.call('POST', '/plants', { body: '{"id":1,"name":"Fern"}' })).status, 200);
-  assert.equal((await service.call('DELETE', '/plants/1')).status, 204);
-  const forbidden = await service.call('GET', '/plants');
-  assert.deepEqual(outcome(forbidden), [403, 40300]);
-  assert.match(forbidden.headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="plants:read"$/);
-});
-
 const wrongResults = [
   { result: 'ada', message: /returned a string, not a Caller or null/ },
   { result: {}, message: /an invalid user/ },
@@ -58,22 +49,6 @@ it('authenticate causes a 500 and a reported TypeError if it returns something o
       assert.match(fault.message, message);
     }
   }
-});
-
-it('authenticate can return a Caller whose members change: the service reads each of them once', async (t) => {
-  const users = ['bob', 'ada'];
-  const scopes = ['plants:read', 'plants:write'];
-  const caller = {
-    get user() {
-      return users.shift() ?? '';
-    },
-    get scopes() {
-      return scopes.splice(0, 1);
-    },
-  };
-  const service = createFetchService(t, { authenticate: () => caller });
-  assert.equal((await service.call('GET', '/plants')).status, 200);
-  assert.deepEqual([users, scopes], [['ada'], ['plants:write']]);
 });
 
 const { proxy: unreadable, revoke } = Proxy.revocable({}, {});

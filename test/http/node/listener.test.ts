@@ -91,21 +91,6 @@ it('the listener reports a TypeError that names createFetchHandler if it is call
   assert.match(String(faults), /^TypeError: .* requires a node:http request .*createFetchHandler/);
 });
 
-it('the promise of the listener resolves when the response was sent, or its client has disconnected', async (t) => {
-  const { listener, store } = createListener(t);
-  await createLongList(store);
-  const settled: boolean[] = [];
-  const url = await serve(t, (request, response) => {
-    void listener(request, response).then(() => settled.push(response.writableFinished));
-  });
-  await (await fetch(`${url}/plants?limit=1`, { headers })).text();
-  const client = new AbortController();
-  const begun = await fetch(`${url}/plants`, { headers, signal: client.signal });
-  assert.deepEqual([begun.status, settled], [200, [true]]);
-  client.abort();
-  await eventuallyEqual(() => settled, [true, false]);
-});
-
 it('a long list waits for a client that does not read, and stops when the client disconnects', async (t) => {
   const storage = new HookedStorage();
   const service = await startService(t, { storage });

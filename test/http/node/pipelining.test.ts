@@ -139,15 +139,3 @@ it('a request with Upgrade is the last one of its connection, and what follows i
     for (const text of Object.values(upgradeRequests)) await assertLast(t, serve, text);
   }
 });
-
-it('a request with Upgrade is not handled if the server has an upgrade listener, nor is what follows it', async (t) => {
-  const { listener, store } = createListener(t);
-  await store.createPlant('ada', { id: 1, name: 'Fern' });
-  const server = createServer((...call) => void listener(...call)).on('upgrade', (_, socket) => socket.end());
-  const [connection, socket] = await openAccepted(t, { server, port: await listen(t, server) });
-  connection.send(upgradeRequests.create + post('', 1000));
-  await eventuallyEqual(() => socket.bytesRead > 0, true);
-  connection.send(deletion);
-  assert.equal(await connection.untilClosed(), '');
-  assert.deepEqual(await store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
-});

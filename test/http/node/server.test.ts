@@ -39,15 +39,6 @@ it('drainServer ends incomplete requests after 8 s, also of any other server', {
   assert.deepEqual(await store.listPlants('ada'), []);
 });
 
-it('drainServer ends incomplete requests after graceMs', { timeout: 60_000 }, async (t) => {
-  const service = await startService(t);
-  await begin(t, service, beginning);
-  const clock = mockClock(t);
-  const drained = drainServer(service.server, { graceMs: 50 });
-  clock.nowMs = 50;
-  assert.equal(await drained, 1);
-});
-
 it('drainServer finishes requests of its first second, and closes idle connections', async (t) => {
   const service = await startService(t);
   const open = (): Promise<RawConnection> => RawConnection.open(t, service.port);
