@@ -8,8 +8,6 @@ import { createPlants } from '../../support/stored-plants.ts';
 
 /** Each function changes a request for a path under /garden as a framework does. */
 const mounts = {
-  'removes no prefix': { basePath: '/garden', change: () => ({}) },
-  'removes a prefix without a trace': { basePath: '/garden', change: (url: string) => ({ url }) },
   'sets originalUrl': { change: (url: string) => ({ url, originalUrl: `/garden${url}` }) },
   'sets originalUrl and baseUrl': {
     change: (url: string) => ({ url, originalUrl: `/garden${url}`, baseUrl: '/garden' }),
