@@ -69,10 +69,10 @@ export interface FailedRequest {
 }
 
 /**
- * The message on the channels of `tracingChannel('plant-store:request')`. The service traces each request from its
- * arrival until the response has been sent or the client has disconnected, except requests that node:http rejects. The
- * message contains no tokens, query strings or bodies, but an `error` of the database can contain parts of a plant. The
- * members from `user` on are set when the request has ended.
+ * The message on the channels of `tracingChannel('plant-store:request')`. The service traces each request that it
+ * handles until the response has been sent or the client has disconnected. Requests that node:http rejects, or that the
+ * listener passes to `next`, are not traced. The message contains no tokens, query strings or bodies, but an `error` of
+ * the database can contain parts of a plant. The members from `user` on are set when the request has ended.
  */
 export interface RequestMessage {
   /** The value of the response's `X-Request-Id` header. */

@@ -12,7 +12,8 @@ import { Reader } from './reader.ts';
 export interface SqliteStorageOptions {
   /**
    * The maximum time that a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default 5000.
-   * While it waits, a commit blocks the event loop for at most 100 ms at a time. The constructor blocks it for the whole wait.
+   * While it waits, a commit blocks the event loop for at most 100 ms at a time. The constructor blocks it for the
+   * whole wait.
    */
   busyTimeoutMs?: number | undefined;
   /**
