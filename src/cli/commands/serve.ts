@@ -95,9 +95,9 @@ async function serve(config: Config): Promise<number> {
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     log.error(`Warning: ${message}`);
   });
-  process.once('uncaughtException', (error) => {
+  process.on('uncaughtException', (error) => {
     log.error('The server ends', error);
-    void log.flush().then(() => process.exit(1));
+    void end(log, 1);
   });
   const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
   const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));
@@ -146,9 +146,17 @@ async function serve(config: Config): Promise<number> {
   // A database that does not respond must not keep the process running.
   await Promise.race([store.close(), sleep(exitGraceMs)]);
   log.info('stopped');
-  // A thread that cannot write to a terminal or a disk would keep process.exit() waiting.
-  if (!(await log.flush())) process.kill(process.pid);
-  process.exit(0);
+  return end(log, 0);
+}
+
+/** A thread that cannot write to a terminal or a disk would keep `process.exit()` waiting. */
+async function end(log: Log, code: number): Promise<never> {
+  const isFlushed = await Promise.all([log.flush(), stdout.flush()]);
+  if (isFlushed.includes(false)) {
+    process.removeAllListeners('SIGTERM');
+    process.kill(process.pid);
+  }
+  process.exit(code);
 }
 
 /** A lost disk or a wrong path must not look like an empty store. */

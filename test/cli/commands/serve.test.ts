@@ -105,7 +105,8 @@ it('plant-store serve › creates a missing or empty database only without a tok
 
 it('plant-store serve › waits for a database that cannot be reached, and writes only JSON to its log', async (t) => {
   const { cwd } = await folderWithToken(t);
-  const faults = `process.on('SIGUSR2',()=>process.emitWarning('odd')).on('SIGWINCH',()=>{throw(Error('bug'))})`;
+  const fail = `{setImmediate(()=>{throw(Error('next'))});throw(Error('bug'))}`;
+  const faults = `process.on('SIGUSR2',()=>process.emitWarning('odd')).on('SIGWINCH',()=>${fail})`;
   const env = {
     PLANT_STORE_STORGE: 'x',
     DATABASE_URL: 'postgres://ada:pw@127.0.0.1:1/garden',

@@ -47,23 +47,26 @@ _, status = os.waitpid(pid, 0)
 print('ended with', status & 127 or status >> 8, flush=True)
 `;
 
-it('plant-store serve › responds and stops if its terminal is stopped', async (t) => {
+it('plant-store serve › responds, and ends after a signal or a fault, if its terminal is stopped', async (t) => {
   if (!hasProgram(t, 'python3')) return;
   const { cwd, token } = await folderWithToken(t);
   const command = [process.execPath, main, 'serve', '--port', '0', '--storage', 'memory', '--log', 'json'];
+  const fault = "process.on('SIGWINCH',()=>{throw(Error('bug'))})";
   const options = {
     cwd,
-    env: commandEnvironment(),
+    env: commandEnvironment({ NODE_OPTIONS: `--import=data:text/javascript,${fault}` }),
     stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'],
   };
-  const child = spawn('python3', ['-c', stoppedTerminal, ...command], options);
-  const server = await untilListening(t, child, /^Plant Store listening on (\S+)\r\n[^]*process \d+\n/m);
-  const pid = Number(/process (\d+)/.exec(server.stdout())?.[1]);
-  // The entries of these requests do not fit into the buffer of the terminal.
-  for (let n = 0; n < 400; n++) {
-    assert.equal((await callService(server.url, 'GET', `/plants?${n}`, { token })).status, 200);
+  for (const signal of ['SIGTERM', 'SIGWINCH']) {
+    const child = spawn('python3', ['-c', stoppedTerminal, ...command], options);
+    const server = await untilListening(t, child, /^Plant Store listening on (\S+)\r\n[^]*process \d+\n/m);
+    const pid = Number(/process (\d+)/.exec(server.stdout())?.[1]);
+    // The entries of these requests do not fit into the buffer of the terminal.
+    for (let n = 0; n < 400; n++) {
+      assert.equal((await callService(server.url, 'GET', `/plants?${n}`, { token })).status, 200);
+    }
+    process.kill(pid, signal);
+    await server.exited;
+    assert.match(server.stdout(), /ended with 15\n$/);
   }
-  process.kill(pid, 'SIGTERM');
-  await server.exited;
-  assert.match(server.stdout(), /ended with 15\n$/);
 });
