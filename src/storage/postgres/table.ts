@@ -76,7 +76,8 @@ async function hasTable(pool: PostgresPool, name: string, createTable: boolean):
   else if (found === null) return false;
   else if (found !== expected) problem = `The table ${name} has the columns (${found}), not (${expected}).`;
   else if (createTable && stranger !== null) {
-    const remedy = 'Change the owner or, if you trust that role, use neither createTable nor --create.';
+    const trusted = 'set createTable to false, or start with a tokens file and without --create';
+    const remedy = `Change the owner or, if you trust that role, ${trusted}.`;
     problem = `The table ${name} belongs to the role ${stranger}. ${remedy}`;
   }
   if (problem !== undefined) throw unsupported(new Error(problem));
