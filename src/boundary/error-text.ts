@@ -22,7 +22,7 @@ function ownText(error: unknown): string {
   if (isError(error)) {
     const { message } = error;
     const stack = typeof error.stack === 'string' ? error.stack : `${error.name}: ${message}`;
-    // The message may be empty, so the heading does not end with it, but with its line.
+    // The heading of a stack ends at the end of a line, but the message may be empty.
     const lineEnd = stack.includes(message) ? stack.indexOf('\n', stack.indexOf(message) + message.length) : -1;
     const headingEnd = lineEnd === -1 ? stack.length : lineEnd;
     return stack.slice(0, headingEnd) + codesOf(error) + stack.slice(headingEnd);

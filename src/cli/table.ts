@@ -9,7 +9,7 @@ export interface Flag {
   readonly fallback?: string;
   /** What the help shows as the default if there is no `fallback`. With neither, the flag is required. */
   readonly absent?: string;
-  /** By default, the flag `--admin-port` has the environment variable PLANT_STORE_ADMIN_PORT. */
+  /** `false` if the flag has no environment variable. By default, `--admin-port` has PLANT_STORE_ADMIN_PORT. */
   readonly variable?: false;
   /** The variable that hosting platforms set. PLANT_STORE_… takes precedence. */
   readonly platform?: string;

@@ -31,7 +31,7 @@ const ids = [minInt64, minInt64 + 1n, -9007199254740993n, -10n, -9n, -1n, 0n, 1n
 
 const batches: Readonly<Record<string, () => OwnedPlant[]>> = {
   'a batch may contain a thousand writes': () => integersBelow(1000).map((n) => plantOf(`user ${n % 7}`, n)),
-  // A PlantStore commits at most 1,048,576 bytes of UTF-8 at once.
+  // A PlantStore commits at most 1,048,576 bytes of names and tags at once, unless a single write is larger.
   'a batch may contain 1 MiB of names and tags': () =>
     integersBelow(1000).map((n) => plantOf('ada', n, '\u20ac'.repeat(333), 'x'.repeat(49))),
   '2500 plants of one user are listed with any limit': () => integersBelow(2500).map((n) => plantOf('ada', n)),
@@ -99,7 +99,7 @@ export const caseTests: Tests = {
     const found: OwnedPlant[] = [];
     for await (const page of storage.scan()) {
       found.push(...page.filter(({ plant }) => plant.name === 'kept'));
-      // A scan that counts plants, instead of remembering a key, now skips plants.
+      // A scan that continues at an offset, instead of a key, now skips plants.
       await storage.commit(removeEach(page.filter(({ user, plant }) => user === 'ada' && plant.name !== 'kept')));
       if (found.length < 2000) await storage.commit([create(found.length, 'eve')]);
     }

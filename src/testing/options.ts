@@ -7,10 +7,10 @@ export interface StorageLocation {
   /** Opens an adapter at this location. The suite closes the adapter. */
   open(): StorageAdapter | Promise<StorageAdapter>;
   /**
-   * Opens the storage again from its persistent data, as a new process does after a crash. The adapters that are open
-   * still hold their locks. The new adapter must not share anything in memory with them, such as a database handle or a
-   * cache. The suite does not use them again, except to close them. Without this method, and if `shared` is `true`,
-   * tests of durability are skipped.
+   * Opens the storage again from its persistent data, as a new process does after a crash. If `shared` is `true`, other
+   * adapters are still open and hold their locks, and without this method, tests of durability are skipped. The new
+   * adapter must not share anything in memory with the others, such as a database handle or a cache. The suite does not
+   * use the others again, except to close them.
    */
   reopen?(): StorageAdapter | Promise<StorageAdapter>;
 }

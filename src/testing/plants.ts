@@ -26,7 +26,7 @@ export function removeEach(plants: readonly OwnedPlant[]): Write[] {
   return plants.map(({ user, plant }) => remove(plant.id, user));
 }
 
-/** Selects the first page of a list, which is as long as possible. */
+/** Selects the first page of a list, with the maximum limit. */
 export const firstPage: ListRange = { after: undefined, limit: 1000 };
 
 export function integersBelow(end: number): number[] {

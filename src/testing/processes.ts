@@ -70,7 +70,7 @@ async function kill({ process }: Writer): Promise<void> {
   await exited;
 }
 
-/** Checks that the commits of a writer are stored, and of the one that was in flight all or nothing. */
+/** Checks that a writer's acknowledged commits are stored, and that the commit in flight was applied wholly or not. */
 function expectBatches({ name, outcomes }: Writer, stored: ReferenceStore): void {
   const due = (count: number): Plant[] => {
     const model = new ReferenceStore();

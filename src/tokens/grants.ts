@@ -101,7 +101,7 @@ export class TokenGrants {
     return grant !== undefined && grant.expiresAtMs > Date.now() ? grant.caller : null;
   }
 
-  /** Applies a change of the file. */
+  /** Reads the file if it has changed. Reports a new problem, and its end. */
   check(): void {
     try {
       const { signature, isReadableByOthers } = inspect(this.#path);

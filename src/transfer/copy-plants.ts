@@ -135,7 +135,10 @@ async function findPlants(storage: StorageAdapter, wanted: readonly OwnedPlant[]
   return found;
 }
 
-/** `ids` must be sorted. Consecutive ids require one read. A few ids among many plants require one short read each. */
+/**
+ * `ids` must be sorted. The first read returns all of these plants if their ids are consecutive. Later reads are shorter,
+ * because they return mostly other plants.
+ */
 async function* readFrom(storage: StorageAdapter, user: string, ids: readonly PlantId[]): AsyncIterable<Plant> {
   let remaining = ids;
   let limit = ids.length;

@@ -33,7 +33,7 @@ export function createFetchHandler(store: ServiceStore, options: ServiceOptions<
   };
 }
 
-/** The headers are the same as in a response over node:http. */
+/** Sets the same headers as the listener for node:http. */
 function createResponse({ status, headers, body, onEnd }: ServiceResponse, request: Request): Response {
   const init = { status, headers };
   const sent = request.method === 'HEAD' || body === undefined ? null : body;

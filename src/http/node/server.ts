@@ -20,7 +20,7 @@ const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean }
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
-  // With 64 connections, this saves 4% of the CPU time of a delete or of a list of 20.
+  // A request without a body then emits no events, which saves CPU time.
   optimizeEmptyRequests: true,
 };
 

@@ -81,7 +81,7 @@ export class MemoryStorage implements StorageAdapter {
   }
 }
 
-/** Returns the number of plants whose id is not greater, by binary search. */
+/** Returns the number of plants with at most this id, by binary search. */
 function countUpTo(id: PlantId, sorted: readonly Plant[]): number {
   let start = 0;
   for (let end = sorted.length; start < end;) {
