@@ -31,33 +31,19 @@ async function assertCors(
 ): Promise<void> {
   const { url, send } = createFetchService(t, { corsOrigin });
   const headers = { authorization: 'Bearer ada', ...(origin !== undefined && { origin }) };
-  for (const [target, status] of Object.entries({ '/plants': 200, '/plants?limit=x': 400, '/elsewhere': 404 })) {
-    const response = await send(new Request(url + target, { headers }));
-    assert.deepEqual([response.status, corsOf(response)], [status, expected], `${target} from ${origin}`);
+  for (const target of ['/plants', '/plants?limit=x', '/elsewhere']) {
+    assert.deepEqual(corsOf(await send(new Request(url + target, { headers }))), expected, `${target} from ${origin}`);
   }
   const response = await send(new Request(`${url}/plants/1`, { method: 'OPTIONS', headers }));
-  assert.deepEqual([response.status, response.headers.get('allow')], [204, 'DELETE, OPTIONS']);
-  assert.deepEqual(
-    corsOf(response),
-    'access-control-allow-origin' in expected ? { ...expected, ...preflight } : expected,
-  );
+  assert.deepEqual(corsOf(response), { ...expected, ...('access-control-allow-origin' in expected && preflight) });
 }
 
-it('corsOrigin adds no header by default', async (t) => {
+it('corsOrigin lets web pages of its origins read every response, and by default none', async (t) => {
   for (const none of [undefined, []]) await assertCors(t, none, app, {});
-});
-
-it('corsOrigin lets web pages of its origins read every response', async (t) => {
   for (const value of [app, [local, app]]) await assertCors(t, value, app, { vary: 'Origin', ...readable(app) });
-});
-
-it('corsOrigin adds only Vary to responses to other origins', async (t) => {
   for (const other of ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined]) {
     await assertCors(t, [app, local], other, { vary: 'Origin' });
   }
-});
-
-it('corsOrigin lets all web pages read every response if it is *', async (t) => {
   for (const origin of [app, undefined]) await assertCors(t, '*', origin, readable('*'));
 });
 
