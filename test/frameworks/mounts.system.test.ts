@@ -3,8 +3,10 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { followLinks } from '../support/call.ts';
 import { listenUrl } from '../support/listen.ts';
 import { createListener } from '../support/service.ts';
+import { createPlants } from '../support/stored-plants.ts';
 import { apps, arePackagesInstalled } from './program.ts';
 
 const requests: readonly { method: string; path: string; token?: string; body?: string }[] = [
@@ -49,27 +51,59 @@ function withoutAdded(response: Response, expected: Response | undefined): Respo
 
 type ServiceListener = ReturnType<typeof createListener>['listener'];
 
-/** The exports of apps/middleware.js. */
+type Mounts<Mounted> = Readonly<Record<string, (mounted: Mounted) => RequestListener | Promise<RequestListener>>>;
+
+/** The exports of apps/mounts.js. */
 interface Module {
-  readonly apps: Readonly<Record<string, (plants: ServiceListener) => RequestListener | Promise<RequestListener>>>;
+  readonly middleware: Mounts<ServiceListener>;
+  readonly prefixes: Mounts<ServiceListener>;
+  readonly errorHandlers: Mounts<() => Promise<unknown>>;
 }
+
+const importMounts = async (): Promise<Module> => (await import(join(apps, 'apps/mounts.js'))) as Module;
 
 it('createRequestListener sends the same responses behind middleware that replaces methods of them', async (t) => {
   if (!arePackagesInstalled(t, apps)) return;
-  const { apps: mounts } = (await import(join(apps, 'apps/middleware.js'))) as Module;
-  for (const [name, mount] of Object.entries(mounts)) {
-    await t.test(name, async (t) => {
-      const { store, listener } = createListener(t);
-      const plants: RequestListener = (request, response) => {
-        void listener(request, response);
-      };
-      await Promise.all(Array.from({ length: 1500 }, (_, id) => store.createPlant('ada', { id, name: `plant ${id}` })));
-      const expected = await callAll(await listenUrl(t, createServer(plants)));
-      const actual = await callAll(await listenUrl(t, createServer(await mount(listener))));
-      assert.deepEqual(
-        actual.map((response, n) => withoutAdded(response, expected[n])),
-        expected,
-      );
-    });
+  const { middleware } = await importMounts();
+  const { store, listener } = createListener(t);
+  await createPlants(store, 1500);
+  const expected = await callAll(
+    await listenUrl(
+      t,
+      createServer((...call) => void listener(...call)),
+    ),
+  );
+  for (const [name, mount] of Object.entries(middleware)) {
+    const actual = await callAll(await listenUrl(t, createServer(await mount(listener))));
+    assert.deepEqual(
+      actual.map((response, n) => withoutAdded(response, expected[n])),
+      expected,
+      name,
+    );
+  }
+});
+
+it('Link leads to the last page, and OpenAPI names the prefix, in each framework that removes it', async (t) => {
+  if (!arePackagesInstalled(t, apps)) return;
+  const { prefixes } = await importMounts();
+  for (const [name, mount] of Object.entries(prefixes)) {
+    for (const options of [{}, { basePath: '/garden' }]) {
+      const { store, listener } = createListener(t, options);
+      await createPlants(store, 5);
+      const url = await listenUrl(t, createServer(await mount(listener)));
+      assert.equal((await followLinks(url, '/garden/plants?limit=2')).length, 3, name);
+      const document = (await (await fetch(`${url}/garden/openapi.json`)).json()) as { servers: unknown };
+      assert.deepEqual(document.servers, [{ url: '/garden' }], name);
+    }
+  }
+});
+
+it('the error handlers of Express and Fastify respond with the status of a PlantStoreError', async (t) => {
+  if (!arePackagesInstalled(t, apps)) return;
+  const { errorHandlers } = await importMounts();
+  const { store } = createListener(t);
+  for (const [name, mount] of Object.entries(errorHandlers)) {
+    const app = await mount(() => store.createPlant('ada', { id: 1.5, name: 'Fern' }));
+    assert.equal((await fetch(await listenUrl(t, createServer(app)))).status, 400, name);
   }
 });
