@@ -124,13 +124,16 @@ it('a request message contains the code incomplete and the status if an error en
     if (after !== undefined) throw new Error('damaged');
   };
   const store = new PlantStore({ storage });
+  const options = { store, maxInFlight: 1 };
   await createPlants(store, 1001);
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-  for (const service of [await startService(t, { store }), createFetchService(t, { store })]) {
+  for (const service of [await startService(t, options), createFetchService(t, options)]) {
     await assert.rejects(service.call('GET', '/plants'));
     const message = await next(messages);
     assert.partialDeepStrictEqual(message, { status: 200, code: 'incomplete', isComplete: false });
     assert.equal(service.faults.length, 1);
+    assert.equal((await service.call('GET', '/plants?limit=1')).status, 200, 'the permit is free');
+    await next(messages);
   }
 });
 
