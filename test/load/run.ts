@@ -55,10 +55,6 @@ const largePlant = `{"id":NUMBER,"name":"${'x'.repeat(65_000)}"}`;
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   '9400 connections that send a large header without its end': { connections: 9400, text: largeHeader },
-  '9400 connections without a token that send a large header and part of a body': {
-    connections: 9400,
-    text: `${largeHeader}Content-Length: 100\r\n\r\n{`,
-  },
   '10,500 stalled bodies': { ...ofGreedy, connections: 10_500, text: post(100, '{') },
   '6000 fast readers of 40,000 plants': { ...ofGreedy, connections: 6000, text: get('/plants'), maxWaitMs: 20_000 },
   '1000 connections of 4 users that do not read a page of 650 KB': {
@@ -75,12 +71,6 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     repeats: true,
     // node:http needs 10 ms to parse the 64 KiB that a new connection sends, so one round of all clients takes 10 s.
     maxWaitMs: 30_000,
-  },
-  '5000 connections of one user that repeat a create': {
-    ...ofGreedy,
-    connections: 5000,
-    text: post(21, '{"id":1,"name":"Oak"}'),
-    repeats: true,
   },
   '500 connections of one user that create plants of 64 KB': {
     ...ofGreedy,
