@@ -31,7 +31,7 @@ export function isTraced(
 
 export type RequestContext = CommitMessage['contexts'][number];
 
-/** Runs work of several requests in the async context in which this module was loaded, which is that of no request. */
+/** Runs work of several requests in the async context in which this module was loaded: normally that of no request. */
 export const runInNeutralContext: RequestContext = AsyncLocalStorage.snapshot();
 
 export function captureContext(): RequestContext | undefined {
