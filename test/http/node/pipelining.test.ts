@@ -120,11 +120,8 @@ async function assertLast(t: HasAfter, serve: (listener: ServiceListener) => Ser
   await eventuallyEqual(() => socket.bytesRead, packet.length + deletion.length);
   held.release();
   await connection.until(/HTTP[^]*HTTP/);
-  let requests = 0;
-  server.on('request', () => requests++);
   connection.send(deletion);
   await eventuallyEqual(() => socket.bytesRead, packet.length + 2 * deletion.length);
-  assert.equal(requests, 0, 'what follows the last response does not reach the application either');
   const answers = parseRawAnswers(await connection.untilClosed());
   assert.deepEqual([answers.length, answers[1]?.head.includes('Connection: close')], [2, true]);
   const created = text === upgradeRequests.create ? ['Fern', 'plant 2', 'plant 3'] : ['Fern', 'plant 3'];
