@@ -1,26 +1,15 @@
 import { callbackify } from 'node:util';
+import type * as Pg from 'pg';
 import { isError } from '../boundary/error-text.ts';
 import { isPlantStoreError } from '../core/model/errors.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { isFileOrMissing } from '../files/file.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import { sqlState } from '../storage/postgres/pool.ts';
-import type { PostgresPool } from '../storage/postgres/pool.ts';
 import { withUsageError, UsageError } from './command-line.ts';
 import type { Setting } from './command-line.ts';
 import { describeError, printable } from './print.ts';
 import { loadOptional } from './package.ts';
-
-/** The part of `pg` that this module uses. The types of `pg` might not be installed. */
-interface PgModule {
-  readonly Client: new (config: object) => PgClient;
-  readonly Pool: new (config: object) => PgClient;
-}
-
-interface PgClient extends PostgresPool {
-  on(event: 'error', listener: () => void): unknown;
-  end(): Promise<void>;
-}
 
 /**
  * If the database does not respond, requests fail with status 503 after these timeouts. While a commit is pending, all
@@ -38,7 +27,6 @@ export interface PostgresLocation {
   readonly kind: 'postgres';
   /** The host and the database, without secrets. */
   readonly place: string;
-  /** The name of the flag or variable with the connection string. */
   readonly source: string;
   /** Without the {@link ownParameters}. */
   readonly connectionString: string;
@@ -101,14 +89,13 @@ function checkParameters(parameters: URLSearchParams, source: string): void {
 /** Does not connect to the database before the first operation. */
 export function openPostgres(location: PostgresLocation, createTable: boolean): StorageAdapter {
   const { source, connectionString, max, schema, table } = location;
-  const { Client, Pool } = loadOptional('pg', source, (require) => require('pg') as PgModule);
-  // `pg` calls this function for each new connection, and closes the connection if the function fails. If the database
-  // rejects `client_connection_check_interval`, the connection is used without it.
-  const verify = callbackify(async (client: PgClient) => {
+  const { Client, Pool } = loadOptional('pg', source, (require) => require('pg') as typeof Pg);
+  // `pg` closes a new connection if this function fails.
+  const verify = callbackify(async (client: Pg.PoolClient) => {
     // The pool listens for errors only after this function has finished.
     client.on('error', () => undefined);
     await client.query({ text: checkConnection, values: [] }).catch((error: unknown) => {
-      // Only errors from the database have a severity. Any other error means that the connection failed or timed out.
+      // Errors of the database have a severity: it does not support the setting. Any other error ends the connection.
       if (!(isError(error) && 'severity' in error)) throw error;
     });
   });

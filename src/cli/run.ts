@@ -6,7 +6,7 @@ import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import * as transfer from './commands/transfer.ts';
 import { commit } from './commit.ts';
-import { jsonError } from './output/log.ts';
+import { jsonError } from './log.ts';
 import { ClosedPipeError, describeError, print, tell } from './print.ts';
 import { version } from './package.ts';
 import { commandHelp, commandNames, help } from './table.ts';

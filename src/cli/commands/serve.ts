@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
+import type { AddressInfo, Server } from 'node:net';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../core/plant-store.ts';
@@ -10,34 +11,30 @@ import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { checkBasePath } from '../../http/options.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
 import { InvalidTokenFileError } from '../../tokens/token-file.ts';
-import { createAdminServer } from '../admin/admin.ts';
-import { Readiness } from '../admin/readiness.ts';
+import { createAdminServer, Readiness } from '../admin.ts';
 import { defaultLogFormat, UsageError, withUsageError } from '../command-line.ts';
 import type { Settings } from '../command-line.ts';
 import { commit } from '../commit.ts';
 import { createDocs } from '../docs.ts';
 import { createFirstToken, describeFirstToken } from '../first-token.ts';
 import { runInterruptibly } from '../interruption.ts';
-import { listen, reachableUrl } from '../listen.ts';
-import type { Address } from '../listen.ts';
-import { Log, logEvents } from '../output/log.ts';
-import { Output } from '../output/output.ts';
+import { Log, logEvents, Output } from '../log.ts';
 import { formatCount } from '../print.ts';
 import { version } from '../package.ts';
 import { wrongSetting } from '../postgres.ts';
 import { requireSafePath } from '../refuse-root.ts';
 import { openStorage, parseStorage } from '../storage.ts';
 
-/** A tokens file that was removed or became invalid is reported even if no request arrives. */
 const checkTokensMs = 1000;
+const retryStorageMs = 1000;
+const closeMs = 1000;
 
-/** How long to wait before the storage is tried again. */
-const retryMs = 1000;
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly flags: string;
+}
 
-/** How long the store may take to close after the last request. */
-const exitGraceMs = 1000;
-
-/** @throws {UsageError} if a setting is invalid. */
 function parse(settings: Settings<'serve'>) {
   const { host, port, docs, 'base-path': path, 'cors-origin': corsOrigin } = settings;
   const basePath = path.value ?? '';
@@ -56,12 +53,8 @@ function parse(settings: Settings<'serve'>) {
     trustedProxies: settings['trusted-proxies'].value,
     drainDelayMs: settings['drain-delay'].value * 1000,
     admin: adminAddress(settings),
-    log: {
-      format: settings.log.value ?? defaultLogFormat(),
-      level: settings['log-level'].value,
-    },
-    /** The flag or variable that enables the web page; `undefined` if the page is disabled. */
-    docs: docs.value ? docs.source : undefined,
+    log: { format: settings.log.value ?? defaultLogFormat(), level: settings['log-level'].value },
+    docsSource: docs.value ? docs.source : undefined,
   };
 }
 
@@ -99,7 +92,7 @@ async function serve(config: Config): Promise<number> {
     log.error('The server ends', error);
     void end(log, 1);
   });
-  const addDocs = config.docs === undefined ? undefined : createDocs(config.docs, basePath);
+  const addDocs = config.docsSource === undefined ? undefined : createDocs(config.docsSource, basePath);
   const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));
   const isFirstStart = !hasFile(tokens);
   const existing = isFirstStart ? undefined : openGrants();
@@ -131,20 +124,20 @@ async function serve(config: Config): Promise<number> {
     const url = await listen(server, config.address);
     setInterval(grants.check.bind(grants), checkTokensMs).unref();
     if (await untilUsable(readiness, config, log, signal)) {
-      readiness.isStarting = false;
+      readiness.isServing = true;
       announce(config, grants, url);
       log.info('listening', { version, commit, url, adminUrl, storage: location.place });
     }
     await signaled;
     log.info(`${String(signal.reason)}: stopping`);
-    readiness.isStopping = true;
+    readiness.isServing = false;
     await sleep(config.drainDelayMs);
     const cutOff = await drainServer(server);
     if (cutOff > 0) log.error(`${formatCount(cutOff, 'connection')} cut off, because requests did not end in time.`);
     return 0;
   });
   // A database that does not respond must not keep the process running.
-  await Promise.race([store.close(), sleep(exitGraceMs)]);
+  await Promise.race([store.close(), sleep(closeMs)]);
   log.info('stopped');
   return end(log, 0);
 }
@@ -172,7 +165,7 @@ function missing(problem: string, { storageSource, tokens }: Config): UsageError
   return new UsageError(`${problem}, although the tokens file ${tokens} exists. ${advice}.`);
 }
 
-/** Waits until the storage works. Returns false after a signal. Rejects if only a changed setting helps. */
+/** Returns false after a signal. Rejects if only a changed setting helps. */
 async function untilUsable(readiness: Readiness, { storage }: Config, log: Log, signal: AbortSignal): Promise<boolean> {
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const problem = await readiness.storageProblem();
@@ -182,7 +175,7 @@ async function untilUsable(readiness: Readiness, { storage }: Config, log: Log, 
       say(`Plant Store is waiting for the storage: ${storage.place}`);
       log.error(`Waiting for the storage: ${problem}`);
     }
-    await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+    await sleep(retryStorageMs, undefined, { signal }).catch(() => undefined);
   }
   return false;
 }
@@ -194,12 +187,35 @@ function say(text: string): void {
 }
 
 /** Supervisors and scripts wait for the line with the URL. */
-function announce({ storage, tokens, docs }: Config, grants: TokenGrants, url: string): void {
+function announce({ storage, tokens, docsSource }: Config, grants: TokenGrants, url: string): void {
   const lines = [
     `Plant Store listening on ${url}`,
     `Plants are stored in ${storage.place}, and tokens in ${tokens}.`,
-    docs && `Try it in a browser: ${reachableUrl(url)}/docs`,
+    docsSource && `Try it in a browser: ${reachableUrl(url)}/docs`,
     describeFirstToken(tokens, grants, reachableUrl(url)),
   ];
   say(lines.filter((line) => line !== undefined).join('\n'));
+}
+
+/** Codes of errors that another attempt cannot avoid. Another program may release a port that is in use. */
+const wrongAddressCodes = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND']);
+
+export async function listen(server: Server, { host, port, flags }: Address): Promise<string> {
+  // URLs contain the brackets.
+  const name = host.replace(/^\[(.*)\]$/, '$1');
+  server.listen(port, name);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    const Kind = wrongAddressCodes.has(code) ? UsageError : Error;
+    throw new Kind(`${message}. Change ${flags}.`, { cause });
+  }
+  const { port: listening } = server.address() as AddressInfo;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${listening}`;
+}
+
+/** Returns a URL with which programs on this machine can reach a server, even if it listens on all addresses. */
+export function reachableUrl(url: string): string {
+  return url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://localhost:');
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
-import { listen, reachableUrl } from '../../../src/cli/listen.ts';
+import { listen, reachableUrl } from '../../../src/cli/commands/serve.ts';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { assertFails } from '../../support/call-command.ts';
 import { runCommand, runCommandAs, spawnCommand, startServer } from '../../support/command-line.ts';

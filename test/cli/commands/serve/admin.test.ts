@@ -7,15 +7,14 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createAdminServer } from '../../../../src/cli/admin/admin.ts';
-import { Readiness } from '../../../../src/cli/admin/readiness.ts';
-import { collectServiceMetrics } from '../../../../src/cli/admin/service-metrics.ts';
-import { Log } from '../../../../src/cli/output/log.ts';
+import { createAdminServer, Readiness } from '../../../../src/cli/admin.ts';
+import { collectMetrics } from '../../../../src/cli/metrics.ts';
+import { Log } from '../../../../src/cli/log.ts';
 import { revokeToken } from '../../../../src/tokens/issue.ts';
 import type { CommandContext } from '../../../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../../../support/eventually.ts';
 import { Hold, HookedStorage } from '../../../support/hooked-storage.ts';
-import { listen, listenUrl } from '../../../support/listen.ts';
+import { listenUrl } from '../../../support/listen.ts';
 import { RawConnection } from '../../../support/raw-http.ts';
 import { damageFile } from '../../../support/sqlite-file.ts';
 import { createAll, rowOfPlants } from '../../../support/stored-plants.ts';
@@ -211,18 +210,17 @@ it('Readiness › runs at most one check at a time, and waits a second for its r
   await eventuallyEqual(() => readiness.storageProblem(), '');
 });
 
-it('/ready › responds with 503 until the public port is open', async (t) => {
-  const publicServer = createServer();
+it('/ready › responds with 503 until the server serves requests', async (t) => {
   const readiness = new Readiness(new HookedStorage(), new Log({ format: 'json', level: 'error' }));
   const tokens = { problem: '', refusesAll: false };
-  const url = await listenUrl(t, createAdminServer(publicServer, readiness, tokens));
+  const url = await listenUrl(t, createAdminServer(createServer(), readiness, tokens));
   assert.equal((await fetch(`${url}/ready`)).status, 503);
-  await listen(t, publicServer);
+  readiness.isServing = true;
   assert.equal((await fetch(`${url}/ready`)).status, 200);
 });
 
 it('metric plant_store_commit_duration_seconds › counts each commit in the buckets that contain its duration', () => {
-  const format = collectServiceMetrics(createServer());
+  const format = collectMetrics(createServer());
   for (const durationMs of [5, 6, 20_000]) channel('tracing:plant-store:commit:asyncEnd').publish({ durationMs });
   const text = format({ storage: true, tokens: true });
   // The alert rules read the buckets, whose upper bounds are inclusive.

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RequestMessage } from '../../../src/http.ts';
-import { Log } from '../../../src/cli/output/log.ts';
-import type { LogOptions } from '../../../src/cli/output/log.ts';
+import type { RequestMessage } from '../../src/http.ts';
+import { Log } from '../../src/cli/log.ts';
+import type { LogOptions } from '../../src/cli/log.ts';
 
 /** Returns the text that a log writes. */
 async function written(format: LogOptions['format'], work: (log: Log) => Promise<void> | void): Promise<string> {

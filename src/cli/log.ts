@@ -1,12 +1,14 @@
 import { subscribe } from 'node:diagnostics_channel';
+import { fstatSync, write, writeSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { setTimeout } from 'node:timers';
-import { errorText } from '../../boundary/error-text.ts';
-import { isPlantStoreError } from '../../core/model/errors.ts';
-import type { EvictionMessage } from '../../http/node/connections.ts';
-import type { RequestMessage } from '../../http/options.ts';
-import { Output } from './output.ts';
-import { describeError, formatCount, printable } from '../print.ts';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { errorText } from '../boundary/error-text.ts';
+import { isPlantStoreError } from '../core/model/errors.ts';
+import type { EvictionMessage } from '../http/node/connections.ts';
+import type { RequestMessage } from '../http/options.ts';
+import { describeError, formatCount, printable } from './print.ts';
 
 export interface LogOptions {
   readonly format: 'json' | 'pretty';
@@ -16,24 +18,20 @@ export interface LogOptions {
 type Fields = Readonly<Record<string, string | number | undefined>>;
 type LogEntry = Fields & { readonly level: 'info' | 'error'; readonly message: string };
 
-/** Repeated errors are counted, and the counts are logged at this interval. */
 const repeatMs = 1000;
 
-/** Writes the log to standard error. */
 export class Log {
-  readonly #options: LogOptions;
+  readonly #format: LogOptions['format'];
+  /** Whether entries of the level `info` are written. */
+  readonly hasInfo: boolean;
   readonly #output: Pick<Output, 'write' | 'flush'>;
   /** The number of repetitions of each error since it was logged. */
   readonly #repeats = new Map<string, number>();
 
-  constructor(options: LogOptions, output: Pick<Output, 'write' | 'flush'> = new Output(process.stderr)) {
-    this.#options = options;
+  constructor({ format, level }: LogOptions, output: Pick<Output, 'write' | 'flush'> = new Output(process.stderr)) {
+    this.#format = format;
+    this.hasInfo = level !== 'error';
     this.#output = output;
-  }
-
-  /** Whether entries of the level `info` are written. */
-  get hasInfo(): boolean {
-    return this.#options.level !== 'error';
   }
 
   info(message: string, fields: Fields = {}): void {
@@ -91,11 +89,10 @@ export class Log {
   }
 
   #write(entry: LogEntry): void {
-    this.#output.write(`${this.#options.format === 'pretty' ? pretty(entry) : json(entry)}\n`);
+    this.#output.write(`${this.#format === 'pretty' ? pretty(entry) : json(entry)}\n`);
   }
 }
 
-/** Logs the requests of this process, and the events of its public server. */
 export function logEvents(server: Server, log: Log): void {
   // Without a subscriber, the service does not spend time on tracing.
   if (log.hasInfo) {
@@ -117,7 +114,6 @@ export function logEvents(server: Server, log: Log): void {
   });
 }
 
-/** Returns the line of an error in the format `json`. */
 export function jsonError(message: string): string {
   return `${json({ level: 'error', message })}\n`;
 }
@@ -134,4 +130,64 @@ function pretty({ level, message, error, ...fields }: LogEntry): string {
   const text = parts.filter((part) => part !== undefined).join(' ');
   const clock = new Date().toTimeString().slice(0, 8);
   return `${clock} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;
+}
+
+/** How much text may wait while the descriptor is not read. Further text is dropped. */
+const maxUnwrittenLength = 1_048_576;
+const retryMs = 10;
+const flushMs = 1000;
+
+const writeInPool = promisify(write);
+
+/**
+ * Writes to standard output or standard error without blocking the event loop. `process.stdout` and `process.stderr`
+ * block it at a terminal that was stopped with Ctrl-S, and at a file on a disk that hangs.
+ */
+export class Output {
+  readonly #descriptor: number;
+  /** Node.js has set pipes and sockets to non-blocking mode, so writing to them on this thread never blocks. */
+  readonly #isPipe: boolean;
+  #unwritten = '';
+  #writing: Promise<void> | undefined;
+
+  constructor({ fd }: { readonly fd: number }) {
+    this.#descriptor = fd;
+    const stats = fstatSync(fd);
+    this.#isPipe = stats.isFIFO() || stats.isSocket();
+  }
+
+  write(text: string): void {
+    if (this.#unwritten.length > maxUnwrittenLength) return;
+    this.#unwritten += text;
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Waits up to a second. Returns false if a thread still writes, for which `process.exit()` would wait. */
+  flush(): Promise<boolean> {
+    const late = sleep(flushMs, this.#isPipe, { ref: false });
+    return Promise.race([Promise.resolve(this.#writing).then(() => true), late]);
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#unwritten !== '') {
+      await nextTurn();
+      const bytes = Buffer.from(this.#unwritten);
+      this.#unwritten = '';
+      let offset = 0;
+      while (offset < bytes.length) offset += await this.#writeSome(bytes.subarray(offset));
+    }
+    this.#writing = undefined;
+  }
+
+  async #writeSome(bytes: Buffer): Promise<number> {
+    try {
+      if (this.#isPipe) return writeSync(this.#descriptor, bytes);
+      return (await writeInPool(this.#descriptor, bytes)).bytesWritten;
+    } catch (error) {
+      // After another error, such as a closed pipe or a full disk, a later write may succeed.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return bytes.length;
+      await sleep(retryMs);
+      return 0;
+    }
+  }
 }

@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { closeSync, constants, createReadStream, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { Output } from '../../../src/cli/output/output.ts';
-import { callService } from '../../support/call.ts';
-import { eventually } from '../../support/eventually.ts';
-import { commandEnvironment } from '../../support/run-program.ts';
-import { untilListening } from '../../support/server-process.ts';
-import { main } from '../../support/sources.ts';
-import { hasProgram } from '../../support/system-fault.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { folderWithToken } from '../../support/token-server.ts';
+import { Output } from '../../src/cli/log.ts';
+import { callService } from '../support/call.ts';
+import { eventually } from '../support/eventually.ts';
+import { commandEnvironment } from '../support/run-program.ts';
+import { untilListening } from '../support/server-process.ts';
+import { main } from '../support/sources.ts';
+import { hasProgram } from '../support/system-fault.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderWithToken } from '../support/token-server.ts';
 
 it('Output › keeps about 1 MiB of text for a pipe that is not read, and drops the rest', async (t) => {
   if (!hasProgram(t, 'mkfifo')) return;
