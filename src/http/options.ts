@@ -141,9 +141,13 @@ export function parseServiceOptions(store: unknown, options: AnyOptions): Parsed
 /** Matches one or more path segments (RFC 3986 §3.3), each preceded by a slash. */
 const pathPattern = /^(?:\/(?:[\w\-.~!$&'()*+,;=:@]|%[\da-f]{2})+)+$/i;
 
+export function isBasePath(path: string): boolean {
+  return path === '' || pathPattern.test(path);
+}
+
 /** @throws {TypeError} if `path` is neither empty nor a path such as `/garden`; the message names the option. */
 export function checkBasePath(path: unknown): void {
-  if (path === '' || (typeof path === 'string' && pathPattern.test(path))) return;
+  if (typeof path === 'string' && isBasePath(path)) return;
   throw new TypeError('basePath must be a path that begins with a slash and does not end with one, such as /garden');
 }
 

@@ -10,7 +10,7 @@ import { bodyHeaders, checkMediaType, errorBody, HttpError, parseBody } from './
 import type { ErrorText, Result, ServiceRequest, ServiceResponse } from './exchange.ts';
 import { parseListQuery, readList } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
-import { parseServiceOptions, printError } from './options.ts';
+import { isBasePath, parseServiceOptions, printError } from './options.ts';
 import type { AnyOptions, FailedRequest, ServiceStore } from './options.ts';
 import { Permits } from './permits.ts';
 import { redactPath, operationOf, resolveTarget } from './routes.ts';
@@ -48,7 +48,9 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
   const permits = new Permits(maxInFlight);
   const onError = guardHook('onError', parsed.onError, printError);
   const openApi = openApiJson(basePath);
-  const prefixOf = ({ mountPath }: ServiceRequest): string => (basePath === '' ? mountPath : basePath);
+  // A mount path comes from the request's URL: in a link, `//` would precede a host, and `>` would end the link.
+  const prefixOf = ({ mountPath }: ServiceRequest): string =>
+    basePath === '' && isBasePath(mountPath) ? mountPath : basePath;
 
   function handle(request: ServiceRequest): Promise<ServiceResponse> {
     const target = resolveTarget(request.target, basePath);

@@ -38,3 +38,17 @@ it('Link and the OpenAPI document contain the prefix once, however a framework r
     assert.deepEqual(document.servers, [{ url: '/garden' }], what);
   }
 });
+
+it('Link does not contain a prefix that is not a path', async (t) => {
+  const { listener, store } = createListener(t);
+  await createPlants(store, 2);
+  for (const prefix of ['//evil', '/a>;rel="x",</b', '/a?b', 'garden']) {
+    const server = createServer((request, response) => {
+      void listener(Object.assign(request, { originalUrl: prefix + (request.url ?? '') }), response);
+    });
+    const response = await fetch(`${await listenUrl(t, server)}/plants?limit=1`, {
+      headers: { authorization: 'Bearer ada' },
+    });
+    assert.equal(response.headers.get('link'), '</plants?limit=1&after=0>; rel="next"', prefix);
+  }
+});
