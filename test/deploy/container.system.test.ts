@@ -10,7 +10,6 @@ import type { TestContext } from 'node:test';
 import { pack } from '../package/pack.ts';
 import { callService } from '../support/call.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
-import { freePort } from '../support/listen.ts';
 import { finish, runSuccessfully } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
@@ -30,6 +29,9 @@ exec cat`;
  * do not allow cgroups to be created, and a network bridge requires a firewall.
  */
 const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cgroups=disabled', '--network=host'];
+
+/** The health check of the image requests this port. */
+const adminUrl = 'http://127.0.0.1:9000';
 
 type Podman = NonNullable<Awaited<ReturnType<typeof startPodman>>>;
 
@@ -120,24 +122,21 @@ async function buildImage(t: TestContext, podman: Podman): Promise<string | unde
  * prevents Podman from mounting them.
  */
 async function startContainer(t: TestContext, podman: Podman, image: string, name: string) {
-  // The health check of the image requests port 9000, which another program on this machine may use.
-  const isUsed = await fetch('http://127.0.0.1:9000').then(
-    () => true,
-    () => false,
-  );
-  const adminPort = isUsed ? await freePort() : 9000;
   // Kubernetes sets such variables for services named plant-store and plant-store-admin.
   const addresses = ['--env=PLANT_STORE_PORT=tcp://10.0.0.7:80', '--env=PLANT_STORE_ADMIN_PORT=tcp://10.0.0.7:80'];
   const variables = ['--env=PORT=0', ...addresses];
   const flags = ['--read-only', '--read-only-tmpfs=false', '--volume=plants:/data', ...variables];
-  const command = !isUsed ? [] : ['serve', '--host', '0.0.0.0', '--admin-port', `${adminPort}`];
-  const child = podman.spawnContainer('--name', name, ...flags, image, ...command);
+  const child = podman.spawnContainer('--name', name, ...flags, image);
   const exitCode = once(child, 'exit').then(([code]) => code as number | null);
   const server = await untilListening(t, child, /^Plant Store listening on http:\/\/0\.0\.0\.0:(\d+)\n/m);
-  return { ...server, adminUrl: `http://127.0.0.1:${adminPort}`, exitCode };
+  return { ...server, exitCode };
 }
 
 it('deploy/container › builds an image that keeps its data in a volume and stops gracefully', async (t) => {
+  if (await fetch(adminUrl).catch(() => undefined)) {
+    t.skip('port 9000 is in use');
+    return;
+  }
   const podman = await startPodman(t);
   const image = podman && (await buildImage(t, podman));
   if (podman === undefined || image === undefined) return;
@@ -149,9 +148,8 @@ it('deploy/container › builds an image that keeps its data in a volume and sto
   assert.equal(created.status, 200);
   const listed = await callService(first.url, 'GET', '/plants', { token });
   assert.deepEqual(listed.json, [{ name: 'Fern' }]);
-  await eventuallyEqual(async () => (await fetch(`${first.adminUrl}/ready`)).status, 200);
-  if (first.adminUrl.endsWith(':9000')) await podman.run('healthcheck', 'run', 'first');
-  else t.diagnostic('NOT CHECKED that the health check works: port 9000 is in use');
+  await eventuallyEqual(async () => (await fetch(`${adminUrl}/ready`)).status, 200);
+  await podman.run('healthcheck', 'run', 'first');
   assert.match(first.stderr(), /PLANT_STORE_PORT is ignored/);
   const idsAndModes = 'fs.readdirSync(".").map((name) => [fs.statSync(name).uid, fs.statSync(name).mode & 0o77])';
   const inside = `JSON.stringify([process.getuid(), process.getgid(), ...${idsAndModes}.flat()])`;
