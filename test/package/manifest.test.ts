@@ -4,7 +4,6 @@ import { readDocument } from '../support/documents.ts';
 import { entries } from './entries.ts';
 
 const manifest = JSON.parse(await readDocument('package.json')) as {
-  readonly engines: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
@@ -22,10 +21,6 @@ it('package.json has no dependencies except exact devDependencies and two option
   for (const [name, version] of Object.entries(manifest.devDependencies)) {
     assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name);
   }
-});
-
-it('package.json supports the versions of Node.js whose SQLite does not corrupt files', () => {
-  assert.deepEqual(manifest.engines, { node: '^22.22.3 || ^24.15.0 || >=26.0.0' });
 });
 
 it('package.json exports the public entries', () => {
