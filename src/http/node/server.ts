@@ -25,7 +25,7 @@ const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean }
 };
 
 const serverProperties = {
-  // A connection is closed if no byte is sent or received for this long.
+  // A connection is closed if no byte is sent or received for about this long.
   timeout: 60_000,
   // node:http keeps each field of an incomplete header as two strings. A header of 16 KiB could use 150 KB. One field
   // more than the limit is kept, so that every version of Node.js shows that there are too many.
@@ -39,8 +39,8 @@ const serverProperties = {
  * requests that are malformed or too slow, or whose header is too large. Most of these responses have an Error body.
  * Call `listen` to start the server and {@link drainServer} to stop it.
  *
- * A client has 10 seconds to send a header and 30 seconds to send the whole request. At most 10,000 connections can be
- * open, or fewer if the process cannot open enough files. docs/http-api.md lists the limits and the options.
+ * A client has about 10 seconds to send a header and 30 seconds to send the whole request. At most 10,000 connections
+ * can be open, or fewer if the process cannot open enough files. docs/http-api.md lists the limits and the options.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example
