@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TokenGrants } from '../tokens/grants.ts';
-import { issueToken } from '../tokens/issue.ts';
+import { finishIssue, issueToken } from '../tokens/issue.ts';
 import { shellQuoted } from './print.ts';
 
 function firstTokenFile(tokens: string): string {
@@ -10,12 +10,16 @@ function firstTokenFile(tokens: string): string {
 
 /**
  * Creates a token for the user `me`, and writes it to a new file. The token is not printed, because the output of a
- * server is often saved in a log.
+ * server is often saved in a log. Completes a first start that was killed.
  */
 export async function createFirstToken(tokens: string): Promise<void> {
   const file = firstTokenFile(tokens);
-  if (existsSync(file)) throw new Error(`The first token would be written to ${file}, which exists: move it away.`);
+  if (finishIssue(tokens, tryRead(file).trim())) return;
+  if (existsSync(file) && !isEmptyFile(file)) {
+    throw new Error(`The first token would be written to ${file}, which exists: move it away.`);
+  }
   await issueToken(tokens, { user: 'me' }, (token) => {
+    if (isEmptyFile(file)) rmSync(file);
     const descriptor = openSync(file, 'wx', 0o600);
     try {
       writeFileSync(descriptor, `${token}\n`, { flush: true });
@@ -26,6 +30,12 @@ export async function createFirstToken(tokens: string): Promise<void> {
       closeSync(descriptor);
     }
   });
+}
+
+/** A first start that is killed can leave an empty file. */
+function isEmptyFile(file: string): boolean {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.size === 0;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, openSync, statSync } from 'node:fs';
-import { realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,8 @@ import { hasFile, requireAccess, requireFolderOf, syncFolder } from '../files/fi
 import { readTokenFile, tokenDigest, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 
-const lockTimeoutMs = 5000;
+/** A change takes milliseconds. */
+const abandonedAfterMs = 5000;
 const retryAfterMs = 20;
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -46,6 +47,23 @@ export async function issueToken(
   return { token, record };
 }
 
+/**
+ * Completes the creation of a tokens file by a process that was killed after it had delivered the token. Returns
+ * whether there is such an unfinished file with the token.
+ */
+export function finishIssue(path: string, token: string): boolean {
+  const newPath = `${path}.new`;
+  try {
+    const digest = tokenDigest(token);
+    if (hasFile(path) || !readTokenFile(newPath).some(({ sha256 }) => sha256 === digest)) return false;
+  } catch {
+    return false;
+  }
+  renameSync(newPath, path);
+  syncFolder(dirname(path));
+  return true;
+}
+
 /** Removes the token with this id or value from the file. Returns the id, or `undefined` if there is no such token. */
 export async function revokeToken(path: string, token: string): Promise<string | undefined> {
   const digest = tokenDigest(token);
@@ -79,6 +97,7 @@ async function changeTokenFile(
   requireAccess([folder], 'write');
   const newPath = `${realPath}.new`;
   const file = await createNewFile(newPath);
+  const isOwn = (): boolean => lstatSync(newPath, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
   try {
     const old = statSync(realPath, { throwIfNoEntry: false });
     writeFileSync(file, tokenFileText(change(old === undefined ? [] : readTokenFile(realPath))));
@@ -88,9 +107,10 @@ async function changeTokenFile(
     if (fstatSync(file).gid === old?.gid) fchmodSync(file, old.mode & 0o640);
     fsyncSync(file);
     await beforeStore();
+    if (!isOwn()) throw new Error(`Another command has replaced ${newPath}, so nothing was changed. Try again.`);
     renameSync(newPath, realPath);
   } catch (error) {
-    rmSync(newPath, { force: true });
+    if (isOwn()) rmSync(newPath);
     throw error;
   } finally {
     closeSync(file);
@@ -98,19 +118,28 @@ async function changeTokenFile(
   syncFolder(folder);
 }
 
-/** Waits while another process is changing the tokens file. */
+/**
+ * Waits while another process is changing the tokens file. Removes a file that stays the same for long, because a
+ * killed process left it behind. The id of that process would not tell, as each container can have the same.
+ */
 async function createNewFile(path: string): Promise<number> {
-  const deadline = performance.now() + lockTimeoutMs;
+  let found = '';
+  let deadline = Infinity;
   for (;;) {
     try {
       // The flag `x` also refuses a symbolic link.
       return openSync(path, 'wx', 0o600);
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-      if (performance.now() >= deadline) {
-        throw new Error(`${path} exists. Remove it, unless another command is changing the tokens file.`, { cause });
-      }
-      await sleep(retryAfterMs);
     }
+    const { ino, ctimeNs } = lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
+    const now = performance.now();
+    if (found !== `${ino} ${ctimeNs}`) {
+      found = `${ino} ${ctimeNs}`;
+      deadline = now + abandonedAfterMs;
+    } else if (now >= deadline) {
+      rmSync(path, { force: true });
+    }
+    await sleep(retryAfterMs);
   }
 }

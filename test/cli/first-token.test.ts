@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdir, readFile, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { readTokenFile } from '../../src/tokens/token-file.ts';
+import { createFirstToken } from '../../src/cli/first-token.ts';
+import { issueToken } from '../../src/tokens/issue.ts';
+import { readTokenFile, tokenDigest } from '../../src/tokens/token-file.ts';
 import { callService } from '../support/call.ts';
 import { assertFails } from '../support/call-command.ts';
 import { startServer } from '../support/command-line.ts';
@@ -50,6 +52,26 @@ it('first token › is not stored if first-token.txt does not fit on the disk', 
   await writeFile(join(cwd, 'large'), Buffer.alloc((bavail - 1) * bsize));
   await assertFails('serve --port 0 --storage memory', { cwd }, 'ENOSPC');
   assert.deepEqual(await readdir(cwd), ['large']);
+});
+
+it('first token › is created even if a first start was killed at any point', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => (now += 10_000));
+  for (const isDelivered of [undefined, false, true]) {
+    const folder = await temporaryFolder(t);
+    const [tokens, file] = [join(folder, 'tokens.json'), join(folder, 'first-token.txt')];
+    const { token } = await issueToken(tokens, { user: 'me' });
+    await rename(tokens, `${tokens}.new`);
+    if (isDelivered !== undefined) await writeFile(file, isDelivered ? `${token}\n` : '');
+    await createFirstToken(tokens);
+    const first = (await readFile(file, 'utf8')).trim();
+    assert.equal(first === token, isDelivered === true);
+    assert.deepEqual(
+      readTokenFile(tokens).map(({ sha256 }) => sha256),
+      [tokenDigest(first)],
+    );
+    assert.deepEqual((await readdir(folder)).sort(), ['first-token.txt', 'tokens.json']);
+  }
 });
 
 it('first token › is not read from a pipe', async (t) => {

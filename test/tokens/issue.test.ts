@@ -50,17 +50,20 @@ it('issueToken › loses no token of concurrent calls, even through a symbolic l
   assert.ok((await lstat(`${path}-link`)).isSymbolicLink());
 });
 
-it('issueToken and revokeToken › fail with a remedy if a killed process left the new file behind', async (t) => {
+it('issueToken › replaces the new file of a killed process, and never loses the change of a live one', async (t) => {
   const path = await newPath(t);
-  const { record } = await issueToken(path, { user: 'ada' });
   await writeFile(`${path}.new`, 'half');
   // The result does not depend on how long the command waits.
   let now = 0;
   t.mock.method(performance, 'now', () => (now += 10_000));
-  await assert.rejects(issueToken(path, { user: 'eve' }), /tokens\.json\.new exists\. Remove it/);
-  await assert.rejects(revokeToken(path, record.id), /tokens\.json\.new/);
-  assert.deepEqual(readTokenFile(path), [record]);
-  assert.equal(await readFile(`${path}.new`, 'utf8'), 'half');
+  const { record } = await issueToken(path, { user: 'ada' });
+  const whileSuspended = async (): Promise<void> => {
+    assert.equal(await revokeToken(path, record.id), record.id);
+    await writeFile(`${path}.new`, 'a third process');
+  };
+  await assert.rejects(issueToken(path, { user: 'eve' }, whileSuspended), /replaced .*tokens\.json\.new/);
+  assert.deepEqual(readTokenFile(path), []);
+  assert.equal(await readFile(`${path}.new`, 'utf8'), 'a third process');
 });
 
 it('issueToken › leaves no unfinished file if the old file is invalid or the delivery fails', async (t) => {
