@@ -1,5 +1,3 @@
-import type { Server } from 'node:http';
-import { promisify } from 'node:util';
 import { MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { StorageAdapter } from '../../src/index.ts';
 import { createFetchHandler } from '../../src/fetch.ts';
@@ -75,7 +73,3 @@ export const fronts: Readonly<Record<string, (t: HasAfter, options?: StartOption
   'node:http': startService,
   fetch: (t, options) => Promise.resolve(createFetchService(t, options)),
 };
-
-export function countConnections(server: Server): Promise<number> {
-  return promisify(server.getConnections.bind(server))();
-}

@@ -6,6 +6,7 @@ import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { RequestMessage } from '../../../src/http.ts';
+import { openConnections } from '../../../src/http/node/connections.ts';
 import { namesIn } from '../../support/call.ts';
 import { assertDescribed } from '../../support/described.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
@@ -13,7 +14,7 @@ import { messagesOf } from '../../support/messages.ts';
 import { begin, createRequest, get, head, lastList, listRequest } from '../../support/raw-http.ts';
 import { openAccepted, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
 import type { RawAnswer } from '../../support/raw-http.ts';
-import { countConnections, startService } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
 import { createLongList } from '../../support/stored-plants.ts';
 import { CleanUp } from '../../support/temporary-folder.ts';
 
@@ -255,6 +256,6 @@ it('malformed HTTP causes no 5xx, shows no plants of others, and its connection 
     assert.deepEqual(faults, []);
   });
   await fc.assert(property, { numRuns: 300 });
-  await eventuallyEqual(() => countConnections(server), 0);
+  await eventuallyEqual(() => openConnections(server).size, 0);
   assert.deepEqual(await store.listPlants('zoe'), [secret]);
 });
