@@ -14,7 +14,7 @@ import { messagesOf } from '../../support/messages.ts';
 import { begin, createRequest, get, head, lastList, listRequest } from '../../support/raw-http.ts';
 import { openAccepted, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
 import type { RawAnswer } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
+import { startHeldService, startService } from '../../support/service.ts';
 import { createLongList } from '../../support/stored-plants.ts';
 import { CleanUp } from '../../support/temporary-folder.ts';
 
@@ -152,6 +152,17 @@ it('a response to an incomplete request is followed by the end of the connection
     withoutToken.replace('\r\n\r\nab', '\r\nExpect: 100-continue\r\n\r\n'),
   ];
   await Promise.all(incomplete.map(check));
+});
+
+it('input that is not HTTP does not affect the response to a request in progress', async (t) => {
+  const service = await startHeldService(t);
+  const [connection, socket] = await openAccepted(t, service);
+  connection.send(createRequest(1));
+  await service.held.begun;
+  connection.send('garbage\r\n\r\n');
+  await eventuallyEqual(() => socket.isPaused(), true);
+  service.held.release();
+  assert.equal(parseRawAnswer(await connection.untilClosed()).status, 200);
 });
 
 it('input that is not HTTP does not add an error response to a list that is being sent', async (t) => {
