@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
@@ -11,7 +10,6 @@ import { plantOf } from '../../src/testing/plants.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { readTokenFile } from '../../src/tokens/token-file.ts';
 import { callCommand } from '../support/call-command.ts';
-import { eventually } from '../support/eventually.ts';
 import { commandEnvironment } from '../support/run-program.ts';
 import { main } from '../support/sources.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
@@ -98,25 +96,4 @@ it('Progress › rewrites one line each second if standard error is a terminal, 
       assert.equal(rest.split('\n').length, 2);
     }
   }
-});
-
-const hasScript = spawnSync('script', ['-qec', 'exit 7', '/dev/null']).status === 7;
-
-it('plant-store import on a terminal › shows how many plants it has read', { skip: !hasScript }, async (t) => {
-  const cwd = await temporaryFolder(t);
-  execFileSync('mkfifo', [join(cwd, 'plants.ndjson')]);
-  const command = `'${process.execPath}' '${main}' import < plants.ndjson`;
-  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env: commandEnvironment() });
-  t.after(() => child.kill('SIGKILL'));
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-  const plants = await open(join(cwd, 'plants.ndjson'), 'r+');
-  let id = 0;
-  await eventually(async () => {
-    await plants.write(`{"user":"ada","id":${++id},"name":"Fern"}\n`);
-    assert.notEqual(output.search(progressLine), -1);
-  });
-  await plants.close();
-  assert.deepEqual(await once(child, 'close'), [0, null]);
-  assert.match(output.replaceAll(progressLine, ''), new RegExp(`^\r\u001b\\[KImported ${id} plants?, [^\n]*\n$`));
 });

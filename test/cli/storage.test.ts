@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
@@ -28,7 +28,7 @@ it('openStorage › starts a worker thread for commits only with "sqlite:FILE?co
   }
 });
 
-it('plant-store copy, backup and restore › name the file on a full disk, and leave no partial copy', async (t) => {
+it('plant-store commands › name a file on a full or read-only disk, and leave no partial copy', async (t) => {
   const full = await mountSmallFolder(t, 1);
   if (full === undefined) return;
   const cwd = await temporaryFolder(t);
@@ -41,17 +41,13 @@ it('plant-store copy, backup and restore › name the file on a full disk, and l
     assert.deepEqual(await readdir(full), []);
     await assertFails(command, { cwd }, /\/copy\.db\b.*full/);
   }
-});
-
-it('plant-store import on a read-only file system › names the file, which export can read', async (t) => {
-  const cwd = await mountSmallFolder(t, 1);
-  if (cwd === undefined) return;
-  await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 1));
-  execFileSync('mount', ['-o', 'remount,ro', cwd]);
-  await assertFails('import', { cwd }, join(cwd, 'plants.db'));
-  const exported = await callCommand(['export'], { cwd });
+  // An interrupted copy can be continued, so its target stays.
+  for (const name of await readdir(full)) await rm(join(full, name));
+  await createAll(join(full, 'plants.db'), rowOfPlants('ada', 1));
+  execFileSync('mount', ['-o', 'remount,ro', full]);
+  await assertFails('import', { cwd: full }, join(full, 'plants.db'));
+  const exported = await callCommand(['export'], { cwd: full });
   assert.equal(exported.code, 0, exported.stderr);
-  assert.match(exported.stdout, /"user":"ada"/);
 });
 
 it('SQLite file of a command › is named in the message but not changed if part of it is damaged', async (t) => {
@@ -72,12 +68,6 @@ it('SQLite file of a command › is named in the message but not changed if part
   }
 });
 
-it('SQLite file of a command › is not created by a command that only reads', async (t) => {
-  const cwd = await temporaryFolder(t);
-  for (const command of reading) await assertFails(command, { cwd }, 'There is no file');
-  assert.deepEqual(await readdir(cwd), []);
-});
-
 it('SQLite file of a command › is not changed by reading, even if a killed server left a write-ahead log', async (t) => {
   const { cwd, server, create } = await startTokenServer(t, []);
   await create(1);
@@ -90,12 +80,13 @@ it('SQLite file of a command › is not changed by reading, even if a killed ser
   for (const name of ['copy.db', 'new.db']) assert.equal((await readAll(join(cwd, name))).length, 1, name);
 });
 
-it('SQLite file of a command › is not changed, and serve creates no token, if it is not a plant store', async (t) => {
+it('SQLite file of a command › is not created or changed, and serve creates no token, if it is not a plant store', async (t) => {
   const cwd = await temporaryFolder(t);
   await writeFile(join(cwd, 'empty.db'), '');
   await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(100));
   execute(join(cwd, 'other.db'), 'CREATE TABLE plants (x); PRAGMA user_version = 7');
   const names = await readdir(cwd);
+  for (const command of reading) await assertFails(command, { cwd }, 'There is no file');
   for (const { name, reason, canServe = false } of [
     { name: 'empty.db', reason: 'is empty', canServe: true },
     { name: 'letter.txt', reason: 'is not an SQLite database' },

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
@@ -150,19 +149,14 @@ it('plant-store serve › names the file, the user and the remedy if it may not 
 });
 
 it('listen › returns a URL that reachableUrl converts to one that works on this machine', async (t) => {
-  for (const [host, inUrl, reachable] of [
-    ['0.0.0.0', '0.0.0.0', 'localhost'],
-    ['::', '[::]', 'localhost'],
-    ['::1', '[::1]', '[::1]'],
-    ['[::1]', '[::1]', '[::1]'],
-  ] as const) {
+  const hosts = { '0.0.0.0': 'localhost', '::': 'localhost', '::1': '[::1]', '[::1]': '[::1]' };
+  for (const [host, reachable] of Object.entries(hosts)) {
     const server = createServer((_, response) => response.end('ok'));
     t.after(() => server.close());
     try {
-      const url = await listen(server, { host, port: 0, flags: '--host' });
-      const { port } = server.address() as AddressInfo;
-      assert.deepEqual([url, reachableUrl(url)], [`http://${inUrl}:${port}`, `http://${reachable}:${port}`]);
-      assert.equal(await (await fetch(reachableUrl(url))).text(), 'ok');
+      const url = reachableUrl(await listen(server, { host, port: 0, flags: '--host' }));
+      assert.equal(new URL(url).hostname, reachable);
+      assert.equal(await (await fetch(url)).text(), 'ok');
     } catch (error) {
       if (!/EADDRNOTAVAIL|EAFNOSUPPORT/.test(String(error))) throw error;
       t.diagnostic(`NOT CHECKED: this machine does not have ${host}`);
