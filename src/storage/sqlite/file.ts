@@ -10,19 +10,22 @@ import { findOtherPlace, hasFile, isFileOrMissing, requireAccess, requireFolderO
 export function prepareFile(path: string): void {
   requireFolderOf(path, 'database file');
   requireUsable(path, 'write');
-  refuseOrphanedWal(path);
   createPrivateFile(path);
   const otherPlace = findOtherPlace(path);
   if (otherPlace !== undefined) throw unsupported(path, otherPlace);
 }
 
-/** Throws an error if this process may not use a file, or one beside it, or if one of them is not a file. */
+/**
+ * Throws an error if this process may not use a file, or one beside it, if one of them is not a file, or if the file is
+ * missing although its WAL exists.
+ */
 export function requireUsable(path: string, purpose: 'read' | 'write'): void {
   const realPath = hasFile(path) ? realpathSync(path) : path;
   const files = databaseFiles(realPath);
   requireAccess(purpose === 'write' ? [...files, dirname(realPath)] : files, purpose);
   const wrong = files.find((each) => !isFileOrMissing(each));
   if (wrong !== undefined) throw unsupported(wrong, 'is not a file: choose another path');
+  refuseOrphanedWal(path);
 }
 
 /**
