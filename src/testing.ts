@@ -6,5 +6,5 @@
  */
 
 export type { FaultyWrite, LocationContext, StorageAdapterTestOptions, StorageLocation } from './testing/options.ts';
-export { commitUntilKilled } from './testing/processes.ts';
+export { commitUntilKilled } from './testing/sharing.ts';
 export { testStorageAdapter } from './testing/test-storage-adapter.ts';

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { setImmediate } from 'node:timers/promises';
 import type { Plant } from '../core/model/plant.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../core/storage-adapter.ts';
-import { CallError, commitText, listText, shown } from './expect.ts';
+import { CallError, commitText, expectEqual, listText, shown } from './expect.ts';
 
-/** Performs a call, and names it in the error if it fails. */
-interface Caller {
-  call<T>(text: string, start: () => Promise<T>): Promise<T>;
-}
+/** Performs a call within the time limit, and names it in the error if it fails. */
+export type Call = <T>(text: string, start: () => Promise<T>) => Promise<T>;
 
 /** Twice the size in the contract, because an adapter may estimate the size of a page. */
 const maxPageCodeUnits = 524_288;
@@ -15,22 +12,24 @@ const maxPageCodeUnits = 524_288;
 /** All pages and plants that adapters have returned. */
 const returned = new WeakSet<object>();
 
-/** Calls an adapter with frozen arguments, and checks the rules that hold for every call. */
+/** Calls an adapter, and checks the rules that hold for every call. */
 export class CheckedAdapter {
-  readonly adapter: StorageAdapter;
-  readonly #place: Caller;
+  readonly #adapter: StorageAdapter;
+  readonly #call: Call;
   readonly #versions = new Set<number>();
 
-  constructor(adapter: StorageAdapter, place: Caller) {
-    this.adapter = adapter;
-    this.#place = place;
+  constructor(adapter: StorageAdapter, call: Call) {
+    this.#adapter = adapter;
+    this.#call = call;
   }
 
   async commit(writes: readonly Write[]): Promise<boolean[]> {
-    for (const write of writes) Object.freeze(write.kind === 'create' ? write.plant : write);
-    writes.forEach(Object.freeze);
+    const given = writes.map((each) => (each.kind === 'create' ? { ...each, plant: { ...each.plant } } : { ...each }));
     const call = commitText(writes);
-    const outcomes = await this.#place.call(call, () => this.adapter.commit(Object.freeze(writes)));
+    const outcomes = await this.#call(call, () => this.#adapter.commit(given));
+    expectEqual(given, writes, `${call} must not change its argument.`);
+    // An adapter that keeps the objects it was given now returns the wrong name.
+    for (const write of given) if (write.kind === 'create') write.plant.name = 'changed after the commit';
     const isValid = Array.isArray(outcomes) && outcomes.every((outcome) => typeof outcome === 'boolean');
     if (isValid && outcomes.length === writes.length) return outcomes;
     assert.fail(`${call} must return one boolean for each write, not ${shown(outcomes)}.`);
@@ -38,52 +37,47 @@ export class CheckedAdapter {
 
   async list(user: string, range: ListRange): Promise<PlantPage> {
     const call = listText(user, range);
-    const page = await this.#place.call(call, () => this.adapter.list(user, Object.freeze(range)));
+    const page = await this.#call(call, () => this.#adapter.list(user, Object.freeze(range)));
     checkPage(call, (page as Partial<PlantPage> | undefined)?.plants);
     return page;
   }
 
-  /** Fails at the first plant that is returned twice, so a test ends even if the adapter repeats its pages forever. */
+  /** Fails if a plant is returned twice, or after 1000 empty pages, so a test ends even if the scan would not. */
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
-    const pages = this.adapter.scan()[Symbol.asyncIterator]();
+    const pages = this.#adapter.scan()[Symbol.asyncIterator]();
     const keys = new Set<string>();
     for (let count = 1; ; count++) {
       const call = `page ${count} of scan()`;
-      const result = await this.#place.call(call, () => pages.next());
+      const result = await this.#call(call, () => pages.next());
       if (result.done === true) return;
-      const page = result.value;
-      let isPaused = true;
+      const plants = result.value.map(({ plant }) => plant);
+      checkPage(call, plants);
+      for (const { user, plant } of result.value) {
+        const key = `${user} ${plant.id}`;
+        assert.ok(!keys.has(key), `${call} returned plant ${plant.id} of ${shown(user)} again.`);
+        keys.add(key);
+      }
+      assert.ok(count <= keys.size + 1000, 'scan() returned 1000 empty pages.');
+      let hasEnded = true;
       try {
-        checkPage(
-          call,
-          page.map(({ plant }) => plant),
-        );
-        for (const { user, plant } of page) {
-          const key = `${user} ${plant.id}`;
-          assert.ok(!keys.has(key), `${call} returned plant ${plant.id} of ${shown(user)} again.`);
-          keys.add(key);
-        }
-        yield page;
-        // Lets the time limit of the test fire, even if the adapter returns empty pages forever.
-        await setImmediate();
-        isPaused = false;
+        yield result.value;
+        hasEnded = false;
       } finally {
-        if (isPaused) await this.#place.call('the end of scan()', async () => pages.return?.());
+        if (hasEnded) await this.#call('the end of scan()', async () => pages.return?.());
       }
     }
   }
 
   /** Returns `undefined` if the adapter has no `dataVersion`. */
   version(): number | undefined {
-    let version: unknown;
+    if (this.#adapter.dataVersion === undefined) return undefined;
     try {
-      version = this.adapter.dataVersion?.();
+      const version = this.#adapter.dataVersion();
+      assert.ok(Number.isFinite(version), `It must be a finite number, not ${shown(version)}.`);
+      return version;
     } catch (error) {
-      throw new CallError(`dataVersion() threw an error: ${String(error)}`, error);
+      throw new CallError(`dataVersion() failed: ${String(error)}`, error);
     }
-    if (this.adapter.dataVersion === undefined) return undefined;
-    assert.ok(Number.isFinite(version), `dataVersion() must return a finite number, not ${shown(version)}.`);
-    return version as number;
   }
 
   /** Must be called after every commit. `isNew` tells whether another adapter has changed plants. */
@@ -96,7 +90,7 @@ export class CheckedAdapter {
   }
 
   close(): Promise<void> {
-    return this.#place.call('close()', () => this.adapter.close());
+    return this.#call('close()', () => this.#adapter.close());
   }
 }
 

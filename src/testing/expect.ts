@@ -23,6 +23,15 @@ export class CallError extends Error {
   }
 }
 
+/** Returns what a call of an adapter rejects with. Fails with the message if the call does not reject. */
+export async function rejectionOf(call: () => Promise<unknown>, message: string): Promise<unknown> {
+  const [result] = await Promise.allSettled([call()]);
+  if (result.status === 'fulfilled') assert.fail(message);
+  const reason = CallError.reasonOf(result.reason);
+  if (reason === undefined) throw result.reason;
+  return reason;
+}
+
 /** Asserts that the values are deep-equal. If they are large, the message is shorter than that of node:assert. */
 export function expectEqual(actual: unknown, expected: unknown, rule: string): void {
   if (isDeepStrictEqual(actual, expected)) return;

@@ -47,7 +47,7 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
    * Without this function, the suite does not test other processes.
    */
   startProcess?(location: Location): ChildProcess;
-  /** The time limit of each test, in milliseconds, 1 to 2147483647; default 60000. */
+  /** The time limit of each call, in milliseconds, 1 to 2147483647; default 60000. */
   timeoutMs?: number | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { CheckedAdapter } from './checked-adapter.ts';
+import type { Call } from './checked-adapter.ts';
 import { CallError } from './expect.ts';
 import type { LocationContext, StorageAdapterTestOptions, StorageLocation } from './options.ts';
 
@@ -17,9 +18,6 @@ export class Place {
   readonly #timeoutMs: number;
   #location = {} as StorageLocation;
   readonly #adapters: CheckedAdapter[] = [];
-  /** The calls that have not settled. */
-  readonly #calls = new Set<readonly [text: string]>();
-  #isOver = false;
 
   constructor(options: StorageAdapterTestOptions) {
     this.shared = options.shared;
@@ -37,9 +35,9 @@ export class Place {
   }
 
   async open(method: 'open' | 'reopen' = 'open'): Promise<CheckedAdapter> {
-    if (this.shared === 'exclusive') await this.#closeAdapters();
+    if (this.shared === 'exclusive') await this.close();
     const opening = this.call(`${method}()`, async () => this.#location[method]?.() ?? this.#location.open());
-    const adapter = new CheckedAdapter(await opening, this);
+    const adapter = new CheckedAdapter(await opening, this.call);
     this.#adapters.push(adapter);
     return adapter;
   }
@@ -60,42 +58,31 @@ export class Place {
     return this.call(`${option}()`, async () => call(this.#location, ...values));
   }
 
-  /** Performs a call, which must return a promise. If it rejects, throws a `Rejection`. */
-  async call<T>(text: string, start: () => Promise<T>): Promise<T> {
-    if (this.#isOver) throw new Error('The test is over.');
-    const call = [text] as const;
-    this.#calls.add(call);
-    let rule = 'threw an error instead of returning a promise';
-    try {
-      const promise = start();
-      rule = 'rejected';
-      return await promise;
-    } catch (error) {
-      throw new CallError(`${text} ${rule}: ${String(error)}`, error, rule === 'rejected');
-    } finally {
-      this.#calls.delete(call);
-    }
-  }
-
-  /** Rejects if the promise does not settle within `timeoutMs`. The message names the calls that have not settled. */
-  async inTime(promise: Promise<unknown>): Promise<void> {
+  /** Performs a call, which must return a promise that settles within `timeoutMs`. */
+  readonly call: Call = (text, start) => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        const texts = [...this.#calls].map(([text]) => text).join(', ') || 'The test';
-        reject(new Error(`${texts} did not settle within ${this.#timeoutMs} ms.`));
+        reject(new Error(`${text} did not settle within ${this.#timeoutMs} ms.`));
       }, this.#timeoutMs);
     });
-    await Promise.race([promise, late]).finally(() => {
+    return Promise.race([perform(text, start), late]).finally(() => {
       clearTimeout(timer);
     });
-  }
+  };
 
   async close(): Promise<void> {
-    await this.inTime(this.#closeAdapters()).finally(() => (this.#isOver = true));
+    await Promise.all(this.#adapters.splice(0).map((adapter) => adapter.close()));
   }
+}
 
-  #closeAdapters(): Promise<unknown> {
-    return Promise.all(this.#adapters.splice(0).map((adapter) => adapter.close()));
+async function perform<T>(text: string, start: () => Promise<T>): Promise<T> {
+  let rule = 'threw an error instead of returning a promise';
+  try {
+    const promise = start();
+    rule = 'rejected';
+    return await promise;
+  } catch (error) {
+    throw new CallError(`${text} ${rule}: ${String(error)}`, error, rule === 'rejected');
   }
 }

@@ -1,9 +1,95 @@
-import type { Write } from '../core/storage-adapter.ts';
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Plant } from '../core/model/plant.ts';
+import type { StorageAdapter, Write } from '../core/storage-adapter.ts';
 import { expectEqual } from './expect.ts';
 import { Skip } from './place.ts';
-import type { Tests } from './place.ts';
+import type { Place, Tests } from './place.ts';
 import { create, createEach, integersBelow, plantOf, remove, removeEach } from './plants.ts';
-import { expectStored } from './stored.ts';
+import { ReferenceStore } from './reference-store.ts';
+import { expectStored, scanAll } from './stored.ts';
+
+/** The user whose ids all processes try to create. */
+const contested = 'all';
+
+/** Returns the batch with the number `n` of a writer: ten long plants, and the removal of four older ones. */
+function batchOf(writer: string, n: number): Write[] {
+  const added = integersBelow(10).map((k) => create(10 * n + k, writer, `${writer} `.repeat(500)));
+  const removed = n === 0 ? [] : integersBelow(4).map((k) => remove(10 * (n - 1) + k, writer));
+  return [...added, ...removed, create(n, contested, writer)];
+}
+
+/**
+ * Commits batch after batch until the process is killed. Call this function in a file that the option `startProcess`
+ * of `testStorageAdapter` starts with an IPC channel, as `fork` does.
+ *
+ * @example
+ * await commitUntilKilled(() => new MyStorage(process.argv[2]));
+ */
+export async function commitUntilKilled(open: () => StorageAdapter | Promise<StorageAdapter>): Promise<void> {
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  const [writer] = (await once(process, 'message')) as [string];
+  const storage = await open();
+  for (let n = 0; ; n++) {
+    const outcomes = await storage.commit(batchOf(writer, n));
+    await new Promise((resolve) => process.send?.(outcomes, resolve));
+  }
+}
+
+/** A process that commits, and the outcomes of the commits that it has acknowledged. */
+interface Writer {
+  readonly name: string;
+  readonly process: ChildProcess;
+  readonly outcomes: readonly boolean[][];
+}
+
+async function start(place: Place, name: string): Promise<Writer> {
+  const process = await place.use<ChildProcess>('startProcess');
+  assert.ok(process.connected, 'startProcess must return a process with an IPC channel, as fork does.');
+  const outcomes: boolean[][] = [];
+  process.on('message', (each) => outcomes.push(each as boolean[])).send(name);
+  return { name, process, outcomes };
+}
+
+/** Waits until the process has acknowledged ten more commits. */
+function commitMore(place: Place, { name, process, outcomes }: Writer): Promise<void> {
+  const enough = outcomes.length + 10;
+  return place.call(`ten commits in ${name}`, async () => {
+    while (outcomes.length < enough && process.connected) await sleep(1);
+    assert.ok(process.connected, `${name} ended by itself. Its error is on stderr.`);
+  });
+}
+
+async function kill({ process }: Writer): Promise<void> {
+  if (process.exitCode !== null || process.signalCode !== null) return;
+  // When the channel closes, all messages have been received.
+  const exited = Promise.all([once(process, 'disconnect'), once(process, 'exit')]);
+  process.kill('SIGKILL');
+  await exited;
+}
+
+/** Checks that a writer's acknowledged commits are stored, and that the commit in flight was applied wholly or not. */
+function expectBatches({ name, outcomes }: Writer, stored: ReferenceStore): void {
+  const due = (count: number): Plant[] => {
+    const model = new ReferenceStore();
+    for (const write of integersBelow(count).flatMap((n) => batchOf(name, n))) model.apply(write);
+    return model.list(name);
+  };
+  const listed = stored.list(name);
+  if (!isDeepStrictEqual(listed, due(outcomes.length + 1))) {
+    const rule = `${name} was killed after ${outcomes.length} commits. All must be stored, and the next one or not.`;
+    expectEqual(listed, due(outcomes.length), rule);
+  }
+  const owners = new Map(stored.list(contested).map((plant) => [Number(plant.id), plant.name]));
+  for (const [n, each] of outcomes.entries()) {
+    assert.ok(each.slice(0, -1).every(Boolean), `Commit ${n} of ${name} did not find what it had committed before.`);
+    const rule = `The create of id ${n} in ${name} returned ${each.at(-1) ?? ''}, but the plant is of:`;
+    assert.ok(owners.has(n) && (owners.get(n) === name) === each.at(-1), `${rule} ${owners.get(n) ?? 'no process'}.`);
+  }
+}
 
 export const sharingTests: Tests = {
   'adapters at one location share their plants if shared is true, and otherwise have their own': async (place) => {
@@ -29,5 +115,32 @@ export const sharingTests: Tests = {
     const rest = 'An adapter must work when another one was closed.';
     expectEqual(await second.commit([remove(20, 'bob')]), [true], rest);
     if (shared) await expectStored(second, others.toSpliced(20, 1), rest);
+  },
+
+  'a killed process loses no commit, and neither blocks nor loses those of another process': async (place) => {
+    const writers: Writer[] = [];
+    try {
+      for (const round of [1, 2]) {
+        const names = place.shared === 'exclusive' ? ['process'] : ['process 1', 'process 2'];
+        const running: Writer[] = [];
+        for (const name of names) running.push(await start(place, `${name} of round ${round}`));
+        writers.push(...running);
+        for (const writer of [...running]) {
+          for (const each of running) await commitMore(place, each);
+          // After a message, the process begins its next commit.
+          await place.call(`a commit in ${writer.name}`, () => once(writer.process, 'message'));
+          await sleep(round - 1);
+          await kill(writer);
+          running.shift();
+        }
+        const storage = await place.open('reopen');
+        const stored = new ReferenceStore(await scanAll(storage));
+        for (const writer of writers) expectBatches(writer, stored);
+        await expectStored(storage, stored, 'list and scan must return the same plants.');
+        await storage.close();
+      }
+    } finally {
+      for (const writer of writers) await kill(writer);
+    }
   },
 };

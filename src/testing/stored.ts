@@ -1,6 +1,6 @@
 import type { ListRange, OwnedPlant, PlantPage, Write } from '../core/storage-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';
-import { commitText, expectEqual, listText, CallError } from './expect.ts';
+import { commitText, expectEqual, listText, rejectionOf } from './expect.ts';
 import { ReferenceStore } from './reference-store.ts';
 
 const visible = 'When a commit has resolved, every later call must return its plants, unchanged and in order of id.';
@@ -53,8 +53,6 @@ export async function scanAll(storage: { scan(): AsyncIterable<OwnedPlant[]> }):
 
 /** Checks that `commit` rejects a batch that contains the write at which the storage fails. */
 export async function expectRejection(storage: CheckedAdapter, batch: readonly Write[]): Promise<void> {
-  const [result] = await Promise.allSettled([storage.commit(batch)]);
   const hint = 'The storage must fail at this write. If it did not, check makeWriteFail.';
-  if (result.status === 'fulfilled') throw new Error(`${commitText(batch)} must reject. ${hint}`);
-  if (CallError.reasonOf(result.reason) === undefined) throw result.reason;
+  await rejectionOf(() => storage.commit(batch), `${commitText(batch)} must reject. ${hint}`);
 }

@@ -6,11 +6,10 @@ import { caseTests } from './cases.ts';
 import { checkOptions } from './options.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from './options.ts';
 import { Place, Skip } from './place.ts';
-import { processTests } from './processes.ts';
 import { randomTests } from './random-calls.ts';
 import { sharingTests } from './sharing.ts';
 
-const tests = { ...caseTests, ...atomicityTests, ...sharingTests, ...processTests, ...randomTests };
+const tests = { ...caseTests, ...atomicityTests, ...sharingTests, ...randomTests };
 
 type Test = (t: Pick<TestContext, 'after' | 'skip'>) => Promise<void>;
 
@@ -21,7 +20,8 @@ export function createSuite(options: StorageAdapterTestOptions): [title: string,
       const place = new Place(options);
       t.after(() => place.close());
       try {
-        await place.inTime(place.create(t).then(() => body(place)));
+        await place.create(t);
+        await body(place);
       } catch (error) {
         if (!(error instanceof Skip)) throw error;
         t.skip(error.message);
@@ -55,17 +55,12 @@ export function testStorageAdapter<Location extends StorageLocation>(
       );
     }
   });
-  reportWhatStaysOpen(name, failures);
-}
-
-/** If the process does not end after the tests, node:test does not print the failures, so this function does. */
-function reportWhatStaysOpen(name: string, failures: readonly string[]): void {
+  // If the process does not end after the tests, node:test does not print the failures.
   const before = process.getActiveResourcesInfo();
   after(() => {
     setTimeout(() => {
       const open = process.getActiveResourcesInfo();
       for (const each of before) if (open.includes(each)) open.splice(open.indexOf(each), 1);
-      if (open.length === 0) return;
       const hint = `${name}: the tests are over, but the process does not end, because it has open: ${open.join(', ')}.`;
       console.error([hint, ...failures].join('\n'));
     }, 1000).unref();

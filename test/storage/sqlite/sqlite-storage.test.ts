@@ -10,7 +10,7 @@ import { hasWalResetBug } from '../../../src/storage/sqlite/version.ts';
 import type { StorageLocation } from '../../../src/testing/options.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { expectFullPages } from '../../support/page-size.ts';
-import { execute } from '../../support/sqlite-file.ts';
+import { damageFile, execute } from '../../support/sqlite-file.ts';
 import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, firstPage, remove } from '../../support/writes.ts';
@@ -36,6 +36,10 @@ for (const commitThread of [false, true]) {
       const condition = `${row}.user = '${user}' AND ${row}.id = ${id}`;
       const failure = "SELECT RAISE(ABORT, 'a deliberate fault')";
       execute(path, `CREATE TRIGGER fault BEFORE ${event} ON plants WHEN ${condition} BEGIN ${failure}; END`);
+    },
+    damagePlant: ({ path }) => {
+      execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+      damageFile(path, 1);
     },
     // One variant is enough, because these processes need most of the time.
     ...(!commitThread && {
