@@ -52,15 +52,10 @@ it('the listener in an Express app ignores a request whose response was sent by 
   const app = express().use((_, response, next) => {
     response.end('too late', () => setImmediate(next));
   });
-  const server = createServer(app.use(listener));
-  let connections = 0;
-  server.on('connection', () => connections++);
-  const url = await listenUrl(t, server);
-  for (let id = 0; id < 40; id++) {
-    const response = await post(`${url}/plants`, { id, name: 'Fern' });
-    assert.equal(await response.text(), 'too late');
+  const url = await serve(t, app.use(listener));
+  for (let id = 0; id < 3; id++) {
+    assert.equal(await (await post(`${url}/plants`, { id, name: 'Fern' })).text(), 'too late');
   }
-  assert.ok(connections < 5, 'clients can reuse a connection');
   assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
 });
 
