@@ -50,12 +50,13 @@ function parse(setting: Setting): StorageLocation | undefined {
 }
 
 /**
- * Creates a missing SQLite file. If `createTable` is true, the first operation creates a missing PostgreSQL table.
+ * If `create` is true, creates a missing SQLite file, and the first operation creates a missing PostgreSQL table.
  */
-export async function openStorage(location: StorageLocation, createTable = true): Promise<StorageAdapter> {
+export async function openStorage(location: StorageLocation, create = true): Promise<StorageAdapter> {
   if (location.kind === 'memory') return new MemoryStorage();
-  if (location.kind === 'postgres') return openPostgres(location, createTable);
+  if (location.kind === 'postgres') return openPostgres(location, create);
   try {
+    if (!create) openToRead(location.file).close();
     return new SqliteStorage(location.file, { commitThread: location.commitThread });
   } catch (error) {
     throw addProblem(`${location.place} cannot be used`, error);

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -74,8 +73,9 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
   } catch (error) {
     const problem = error instanceof InvalidTokenFileError ? error.message : wrongSetting(error);
     if (problem === undefined) throw error;
-    const [table] = /There is no table .*"/.exec(problem) ?? [];
-    throw table === undefined ? new UsageError(problem) : missing(`${table} in ${location.place}`, config);
+    const [absent] = /There is no table .*"|.* is empty(?=\.)/.exec(problem) ?? [];
+    const place = location.kind === 'postgres' ? ` in ${location.place}` : '';
+    throw absent === undefined ? new UsageError(problem) : missing(absent + place, config);
   }
 }
 
@@ -97,7 +97,9 @@ async function serve(config: Config): Promise<number> {
   const isFirstStart = !hasFile(tokens);
   const existing = isFirstStart ? undefined : openGrants();
   const mayCreate = isFirstStart || config.create;
-  if (!mayCreate) requireDatabase(config);
+  if (!mayCreate && location.kind === 'sqlite' && !hasFile(location.file)) {
+    throw missing(`There is no database ${location.file}`, config);
+  }
   const storage = await openStorage(location, mayCreate);
   const store = new PlantStore({ storage });
   const readiness = new Readiness(storage, log);
@@ -153,13 +155,6 @@ async function end(log: Log, code: number): Promise<never> {
 }
 
 /** A lost disk or a wrong path must not look like an empty store. */
-function requireDatabase(config: Config): void {
-  const { storage } = config;
-  if (storage.kind !== 'sqlite') return;
-  if (!hasFile(storage.file)) throw missing(`There is no database ${storage.file}`, config);
-  if (statSync(storage.file).size === 0) throw missing(`${storage.file} is empty (0 bytes), not a database`, config);
-}
-
 function missing(problem: string, { storageSource, tokens }: Config): UsageError {
   const advice = `Check ${storageSource}, or restore a backup. To create an empty database, add --create once`;
   return new UsageError(`${problem}, although the tokens file ${tokens} exists. ${advice}.`);

@@ -12,6 +12,7 @@ import { runCommand, runCommandAs, spawnCommand, startServer } from '../../suppo
 import { eventually } from '../../support/eventually.ts';
 import { occupyPort } from '../../support/listen.ts';
 import { untilListening } from '../../support/server-process.ts';
+import { execute } from '../../support/sqlite-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { folderWithToken } from '../../support/token-server.ts';
 
@@ -93,9 +94,11 @@ it('plant-store serve › creates a missing or empty database only without a tok
   const advice = `although the tokens file ${tokens} exists. Check --storage, or restore a backup.`;
   await assertFails('serve', { cwd }, `There is no database ${file}, ${advice}`, 2);
   await writeFile(file, '');
-  await assertFails('serve', { cwd }, `${file} is empty (0 bytes), not a database, ${advice}`, 2);
+  await assertFails('serve', { cwd }, `${file} is empty, ${advice}`, 2);
   assert.deepEqual((await readdir(cwd)).sort(), ['plants.db', 'tokens.json']);
   assert.equal((await stat(file)).size, 0);
+  execute(file, 'CREATE TABLE a (b); DROP TABLE a');
+  await assertFails('serve', { cwd }, `${file} is empty, ${advice}`, 2);
   const created = await startServer(t, [], { cwd, env: { PLANT_STORE_CREATE: 'true' } });
   assert.equal(await created.stop(), 0);
   const child = spawnCommand(['serve', '--port', '0'], { cwd });
