@@ -22,7 +22,7 @@ function ownText(error: unknown): string {
   if (isError(error)) {
     const { message } = error;
     const stack = typeof error.stack === 'string' ? error.stack : `${error.name}: ${message}`;
-    // The heading of a stack ends at the end of a line, but the message may be empty.
+    // The heading ends at a line break, because an empty message does not show where it ends.
     const lineEnd = stack.includes(message) ? stack.indexOf('\n', stack.indexOf(message) + message.length) : -1;
     const headingEnd = lineEnd === -1 ? stack.length : lineEnd;
     return stack.slice(0, headingEnd) + codesOf(error) + stack.slice(headingEnd);

@@ -130,8 +130,8 @@ export function withUsageError<T>(source: string, parse: () => T): T {
 }
 
 /**
- * Returns the first variable of a flag that is set. Ignores an empty value, and the addresses that Kubernetes sets for a
- * service named `plant-store`: https://kubernetes.io/docs/tutorials/services/connect-applications-service/
+ * Returns the first variable of a flag that is set. Ignores an empty value, and the addresses that Kubernetes sets for
+ * a service named `plant-store`: https://kubernetes.io/docs/tutorials/services/connect-applications-service/
  */
 function readVariable(name: FlagName, warnings: string[]): Setting | undefined {
   const variables = variablesOf(name).map((source) => ({ value: process.env[source] ?? '', source }));

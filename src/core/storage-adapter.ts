@@ -66,8 +66,8 @@ export interface StorageAdapter {
    *
    * The promise resolves with one boolean for each write, in the order of the batch: whether the plant was created or
    * deleted. If the id of a new plant is taken, the stored plant is not changed. A batch contains at most one write for
-   * each key, so an adapter can apply the writes in any order. It contains 0 to 1000 writes, with at most 1 MiB of names
-   * and tags in UTF-8 unless it is a single write. A PlantStore has at most one commit in flight.
+   * each key, so an adapter can apply the writes in any order. It contains 0 to 1000 writes, with at most 1 MiB of
+   * names and tags in UTF-8 unless it is a single write. A PlantStore has at most one commit in flight.
    *
    * A rejection means that the outcome is unknown: the batch might or might not have been applied. It must not take
    * effect after the rejection.

@@ -21,8 +21,8 @@ export interface ServiceStore {
 }
 
 /**
- * The options of `createRequestListener`, `createPlantServer` and `createFetchHandler`. `Raw` is the type of the request
- * that `authenticate` receives as `raw`.
+ * The options of `createRequestListener`, `createPlantServer` and `createFetchHandler`. `Raw` is the type of the
+ * request that `authenticate` receives as `raw`.
  */
 export interface ServiceOptions<Raw = unknown> {
   /** Returns the caller that a bearer token identifies. Required, so that no service is open by accident. */
@@ -57,8 +57,8 @@ export interface ServiceOptions<Raw = unknown> {
 }
 
 /**
- * What `onError` receives about a request. Parts of the request that could contain a secret are not included. All members
- * are empty if the service was called with something other than a request.
+ * What `onError` receives about a request. Parts of the request that could contain a secret are not included. All
+ * members are empty if the service was called with something other than a request.
  */
 export interface FailedRequest {
   /** The id of the request: the value of the response's `X-Request-Id` header. */

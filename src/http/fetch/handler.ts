@@ -74,8 +74,8 @@ function streamOf(pages: Pages, request: Request, onEnd: (outcome: SendOutcome) 
       } catch (error) {
         end({ isComplete: false, error });
       }
-      // This call does nothing after `close`. Otherwise, it tells the client that the list is incomplete. After an abort,
-      // the stream fails only at the next pull, because some servers would log an earlier failure as a fault.
+      // This call does nothing after `close`. Otherwise, it tells the client that the list is incomplete. After an
+      // abort, the stream fails only at the next pull, because some servers would log an earlier failure as a fault.
       controller.error(new HttpError('internal', 'The list ended before it was complete.'));
     },
     cancel: onAbort,

@@ -38,8 +38,8 @@ export interface PostgresStorageOptions {
  *
  * Methods reject with `storage_unsupported` if the table is missing, or if the first operation finds other columns,
  * another primary key or another encoding than UTF8. Writes also do so if `synchronous_commit` is `off`, and batches of
- * creates if `array_nulls` is `off`. Lists of a standby are rejected, because they can be outdated. If the connection is lost during a commit, the commit is not retried, and its
- * outcome is unknown.
+ * creates if `array_nulls` is `off`. Lists of a standby are rejected, because they can be outdated. If the connection
+ * is lost during a commit, the commit is not retried, and its outcome is unknown.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
