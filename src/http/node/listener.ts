@@ -59,6 +59,11 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
   }
 
   return (message, response, next) => {
+    if (typeof (response as Partial<ServerResponse> | undefined)?.end !== 'function') {
+      const advice = 'requires a node:http request and response. For a Request, use createFetchHandler.';
+      service.onError(new TypeError(`createRequestListener ${advice}`), { requestId: '', method: '', path: '' });
+      return Promise.resolve();
+    }
     const { socket } = message;
     closeAfterUpgrade(message, response);
     if (next !== undefined && !service.hasRoute(message.url ?? '/')) next();

@@ -72,6 +72,12 @@ it('the listener in an Express app passes requests for unknown paths to the next
   assert.equal(errorOf(await (await fetch(`${url}/garden/plants/1`)).json()), 40500);
 });
 
+it('the listener reports a TypeError that names createFetchHandler if it is called with a Request', async (t) => {
+  const { listener, faults } = createListener(t);
+  await (listener as unknown as (request: Request) => Promise<void>)(new Request('http://x/plants', { headers }));
+  assert.match(String(faults), /^TypeError: .* requires a node:http request .*createFetchHandler/);
+});
+
 it('a long list waits for a client that does not read, and stops when the client disconnects', async (t) => {
   const storage = new HookedStorage();
   const service = await startService(t, { storage });
