@@ -18,6 +18,9 @@ export interface Operation {
 /** The result of checking a history. `undecided` means that the search gave up. */
 export type Verdict = 'linearizable' | 'not linearizable' | 'undecided';
 
+/** The search gives up after this many states. */
+const maxStates = 200_000;
+
 /** The user of all operations. */
 export const user = 'ada';
 
@@ -35,9 +38,9 @@ function perform(store: ReferenceStore, { request, outcome }: Operation): boolea
  * The search uses the algorithm of Wing and Gong (1993) with the memoization of Lowe (2017). The search extends a
  * sequence of operations by one operation at a time. It skips a sequence if another order of the same operations has
  * already led to the same plants. The run time grows exponentially with the number of concurrent operations, but only
- * linearly with the length of the history. The search gives up after `maxStates` states.
+ * linearly with the length of the history.
  */
-export function checkLinearizable(operations: readonly Operation[], maxStates = 200_000): Verdict {
+export function checkLinearizable(operations: readonly Operation[]): Verdict {
   // A list without a response has no effect, and each one would double the number of states.
   const relevant = operations.filter(({ request, outcome }) => request !== 'list' || outcome !== undefined);
   const all = relevant.map((operation, index) => ({ operation, bit: 1n << BigInt(index) }));
