@@ -42,10 +42,7 @@ const securityHeaders = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
-/**
- * Returns a function that adds a page to a listener: Swagger UI at `/docs`, with or without the prefix `basePath`.
- * `source` is the flag or the environment variable that enables the page.
- */
+/** Returns a function that adds Swagger UI to a listener, at `/docs` with or without the prefix `basePath`. */
 export function createDocs(source: string, basePath: string): (listener: ServiceListener) => RequestListener {
   const manifest = loadOptional('swagger-ui-dist', source, (require) =>
     require.resolve('swagger-ui-dist/package.json'),

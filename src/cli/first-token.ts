@@ -38,10 +38,7 @@ function isEmptyFile(file: string): boolean {
   return stats?.isFile() === true && stats.size === 0;
 }
 
-/**
- * If the file with the first token exists and its token is valid, returns a message with a command that calls the
- * server at `url`.
- */
+/** Returns `undefined` if the file with the first token is missing, or if its token is not valid. */
 export function describeFirstToken(tokens: string, grants: TokenGrants, url: string): string | undefined {
   const file = firstTokenFile(tokens);
   if (grants.find(tryRead(file).trim()) === null) return undefined;

@@ -11,24 +11,16 @@ import type { Setting } from './command-line.ts';
 import { describeError, printable } from './print.ts';
 import { loadOptional } from './package.ts';
 
-/**
- * If the database does not respond, requests fail with status 503 after these timeouts. While a commit is pending, all
- * other writes on this server wait, so the query timeout also limits how long a failover can block writes.
- */
+/** While a commit is pending, all other writes wait, so the query timeout limits how long a failover blocks writes. */
 const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
 
-/**
- * When `query_timeout` expires, `pg` closes the connection. By default, PostgreSQL does not notice the disconnect while
- * a statement runs or waits for a lock, so abandoned backends would accumulate.
- */
+/** By default, a backend whose statement waits for a lock does not notice that `pg` has closed the connection. */
 const checkConnection = "SET client_connection_check_interval = '1s'";
 
 export interface PostgresLocation {
   readonly kind: 'postgres';
-  /** The host and the database, without secrets. */
   readonly place: string;
   readonly source: string;
-  /** Without the {@link ownParameters}. */
   readonly connectionString: string;
   readonly max: number;
   readonly schema: string | undefined;
@@ -124,10 +116,7 @@ const wrongSettingCodes: ReadonlySet<string | undefined> = new Set([
 const wrongSettingMessage =
   /password must be a string|does not support SSL|^database .* does not exist|auth\w+ failed|startup parameter/;
 
-/**
- * Describes an error of the storage that only a changed setting or database can repair. Returns `undefined` for any
- * other error, for example if the database cannot be reached or is a standby.
- */
+/** Describes an error that only a changed setting or database can repair. Returns `undefined` for any other error. */
 export function wrongSetting(error: unknown): string | undefined {
   if (isPlantStoreError(error) && error.code === 'storage_unsupported') return describeError(error);
   if (typeof error !== 'object' || error === null) return undefined;

@@ -68,35 +68,28 @@ export function withSource<T>(
   location: StoredLocation,
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
 ): Promise<T> {
-  return withOpen(location, openSource, async (source) => {
-    // An unreadable source must be reported before `work` creates its target.
-    const pages = source.scan()[Symbol.asyncIterator]();
-    await pages.next();
-    await pages.return?.();
-    return work(source.scan());
-  });
+  return withOpen(location, openSource, (source) => work(source.scan()));
 }
 
 /** Passes the adapter of a file or table to `work`. Creates a missing file or table. */
 export function withTarget<T>(location: StoredLocation, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
-  return withOpen(location, openStorage, async (storage) => {
-    // Opening a connection pool does not check the table.
-    await storage.list('any user', { after: undefined, limit: 1 });
-    return work(storage);
-  });
+  return withOpen(location, openStorage, work);
 }
 
-type Source = Pick<StorageAdapter, 'scan' | 'close'>;
+type Source = Pick<StorageAdapter, 'list' | 'scan' | 'close'>;
 
 async function openSource(location: StoredLocation): Promise<Source> {
   if (location.kind === 'postgres') return openPostgres(location, false);
   requireFile(location.file);
   const database = openToRead(location.file);
   const reader = new Reader(database);
-  const close = async (): Promise<void> => {
-    database.close();
+  return {
+    list: async (user, range) => reader.list(user, range),
+    scan: reader.scan.bind(reader),
+    close: async () => {
+      database.close();
+    },
   };
-  return { scan: reader.scan.bind(reader), close };
 }
 
 async function withOpen<S extends Source, T>(
@@ -107,6 +100,9 @@ async function withOpen<S extends Source, T>(
   try {
     const storage = await open(location);
     try {
+      // Opening a connection pool does not check the table. An unreadable source must not lead to an empty target: the
+      // pages that a list of '' reads begin with the first user.
+      await storage.list('', { after: undefined, limit: 1 });
       return await work(storage);
     } finally {
       await storage.close();

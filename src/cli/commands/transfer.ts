@@ -108,10 +108,7 @@ export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<B
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Parses a line in the format that `plant-store export` writes. Ids stay exact, even beyond 2^53. If the line is blank,
- * returns `undefined`. If the line is not a valid plant, returns a sentence that describes the problem.
- */
+/** Returns a sentence if the line is not a plant, and `undefined` if it is blank. */
 function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
   if (line.length > maxLineBytes) return 'it is longer than 1 MiB.';
   try {
