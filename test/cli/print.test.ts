@@ -47,7 +47,7 @@ it('plant-store commands › fail if their output is lost, and store no token', 
   const kept = readTokenFile(join(cwd, 'tokens.json'));
   for (const { redirection, commands, expected } of [
     { redirection: '>/dev/full', commands: [...results, '-h'], expected: [1, /ENOSPC/] },
-    { redirection: '>&-', commands: ['token create bob', 'export'], expected: [1, /closed/] },
+    { redirection: '>&-', commands: ['token create bob', 'export', '-h', '-v'], expected: [1, /closed/] },
     { redirection: '', commands: ['token create bob', 'export'], expected: [141, /^$/] },
     { redirection: '>/dev/null', commands: ['export'], expected: [0, /^Exported/] },
   ] as const) {
