@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeF
 import { dirname, join } from 'node:path';
 import type { TokenGrants } from '../tokens/grants.ts';
 import { finishIssue, issueToken } from '../tokens/issue.ts';
+import { UsageError } from './command-line.ts';
 import { shellQuoted } from './print.ts';
 
 function firstTokenFile(tokens: string): string {
@@ -16,7 +17,7 @@ export async function createFirstToken(tokens: string): Promise<void> {
   const file = firstTokenFile(tokens);
   if (finishIssue(tokens, tryRead(file).trim())) return;
   if (existsSync(file) && !isEmptyFile(file)) {
-    throw new Error(`The first token would be written to ${file}, which exists: move it away.`);
+    throw new UsageError(`The first token would be written to ${file}, which exists: move it away.`);
   }
   await issueToken(tokens, { user: 'me' }, (token) => {
     if (isEmptyFile(file)) rmSync(file);

@@ -3,6 +3,9 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 
+/** Thrown if a path does not name what it must name, so that a retry cannot help. */
+export class WrongFileError extends Error {}
+
 /** Returns whether anything has this name, even a link to a missing file. */
 export function isTaken(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -13,7 +16,9 @@ export function hasFile(path: string): boolean {
   if (existsSync(path)) return true;
   requireAccess([path], 'read');
   if (!isTaken(path)) return false;
-  throw new Error(`${path} is a link to a file that does not exist. Mount the disk of that file, or remove the link.`);
+  throw new WrongFileError(
+    `${path} is a link to a file that does not exist. Mount the disk of that file, or remove the link.`,
+  );
 }
 
 /** Opening something else, such as a pipe, could block the process. */
@@ -50,7 +55,8 @@ export function requireAccess(paths: readonly string[], purpose: 'read' | 'write
   for (const path of paths) {
     const { code = 'ENOENT', message } = tryAccess(path, purpose) ?? {};
     if (code === 'ENOENT') continue;
-    if (code !== 'EACCES') throw new Error(`${path} cannot be used: ${message}.`);
+    const ErrorClass = ['ELOOP', 'ENOTDIR', 'ENAMETOOLONG'].includes(code) ? WrongFileError : Error;
+    if (code !== 'EACCES') throw new ErrorClass(`${path} cannot be used: ${message}.`);
     const remedy = 'change its owner with chown, or its mode with chmod';
     throw new Error(`The user ${userName()} may not ${purpose} ${path}: ${remedy}.`);
   }
@@ -78,7 +84,7 @@ function userName(): string {
 export function requireFolderOf(path: string, use: string): void {
   const folder = dirname(resolve(path));
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  throw new Error(`There is no folder ${folder} for the ${use}. Create the folder, or choose another file.`);
+  throw new WrongFileError(`There is no folder ${folder} for the ${use}. Create the folder, or choose another file.`);
 }
 
 /** Makes the entries of a folder durable, if the file system supports this. */

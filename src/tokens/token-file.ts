@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { findOtherPlace, hasFile, isFileOrMissing, requireAccess } from '../files/file.ts';
+import { findOtherPlace, hasFile, isFileOrMissing, requireAccess, WrongFileError } from '../files/file.ts';
 import { isUser } from '../core/model/plant.ts';
 import { scopes as allScopes } from '../boundary/caller.ts';
 import type { Scope } from '../boundary/caller.ts';
@@ -20,17 +20,19 @@ export interface TokenRecord {
 }
 
 /** Thrown if the content of a tokens file is invalid. The message does not quote the content. */
-export class InvalidTokenFileError extends Error {}
+export class InvalidTokenFileError extends WrongFileError {}
 
 /** @throws {InvalidTokenFileError} if the content is invalid, and another error if the file cannot be read. */
 export function readTokenFile(path: string): TokenRecord[] {
   if (!hasFile(path)) throw new Error(`There is no tokens file ${path}. Check the path, or create a token.`);
   requireAccess([path], 'read');
+  if (!isFileOrMissing(path)) throw new WrongFileError(`${path} cannot be used: it is not a file.`);
+  // A change replaces the file by renaming a new one.
+  const otherPlace = findOtherPlace(path);
+  if (otherPlace !== undefined) {
+    throw new WrongFileError(`${path} cannot be used: it ${otherPlace}. Otherwise, revoked tokens could stay valid.`);
+  }
   try {
-    if (!isFileOrMissing(path)) throw new Error('it is not a file');
-    // A change replaces the file by renaming a new one.
-    const otherPlace = findOtherPlace(path);
-    if (otherPlace !== undefined) throw new Error(`it ${otherPlace}. Otherwise, revoked tokens could stay valid`);
     return parseRecords(readFileSync(path));
   } catch (cause) {
     const message = `${path} cannot be used: ${(cause as Error).message}.`;

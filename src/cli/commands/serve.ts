@@ -3,13 +3,12 @@ import type { AddressInfo, Server } from 'node:net';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStore } from '../../core/plant-store.ts';
-import { hasFile } from '../../files/file.ts';
+import { hasFile, WrongFileError } from '../../files/file.ts';
 import { parseCorsOrigin } from '../../http/cors.ts';
 import { createRequestListener } from '../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { checkBasePath } from '../../http/options.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
-import { InvalidTokenFileError } from '../../tokens/token-file.ts';
 import { createAdminServer, Readiness } from '../admin.ts';
 import { defaultLogFormat, UsageError, withUsageError } from '../command-line.ts';
 import type { Settings } from '../command-line.ts';
@@ -71,7 +70,7 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
   try {
     return await serve(config);
   } catch (error) {
-    const problem = error instanceof InvalidTokenFileError ? error.message : wrongSetting(error);
+    const problem = error instanceof WrongFileError ? error.message : wrongSetting(error);
     if (problem === undefined) throw error;
     const [absent] = /There is no table .*"|.* is empty(?=\.)/.exec(problem) ?? [];
     const place = location.kind === 'postgres' ? ` in ${location.place}` : '';

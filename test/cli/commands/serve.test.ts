@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, link, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -54,10 +54,15 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
   const port = await occupyPort(t);
   await writeFile(join(cwd, 'foreign.db'), 'x'.repeat(1000));
   await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
+  await mkdir(join(cwd, 'etc'));
+  await writeFile(join(cwd, 'linked.json'), '{"version":1,"tokens":[]}');
+  await link(join(cwd, 'linked.json'), join(cwd, 'link'));
   for (const { flags, problem, code } of [
     { flags: `--port ${port}`, problem: `in use 127.0.0.1:${port}. Change --port or --host.`, code: 1 },
     { flags: '--port 0 --host 192.0.2.1', problem: '192.0.2.1', code: 2 },
-    { flags: '--tokens none/tokens.json', problem: 'There is no folder', code: 1 },
+    { flags: '--tokens none/tokens.json', problem: 'There is no folder', code: 2 },
+    { flags: '--tokens etc', problem: 'is not a file', code: 2 },
+    { flags: '--tokens linked.json', problem: 'has another hard link', code: 2 },
     { flags: '--tokens bad.json', problem: /bad\.json cannot be used: (?!.*pst_)/, code: 2 },
     { flags: '--storage sqlite:foreign.db', problem: 'is not an SQLite database', code: 2 },
   ]) {
@@ -78,13 +83,13 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
   });
   const tokens = join(cwd, 'tokens.json');
   await rm(tokens);
-  await assertFails('serve', { cwd }, `${join(cwd, 'first-token.txt')}, which exists`);
+  await assertFails('serve', { cwd }, `${join(cwd, 'first-token.txt')}, which exists`, 2);
   await issueToken(tokens, { user: 'ada' });
   const other = await startServer(t, [], { cwd });
   assert.doesNotMatch(other.stdout(), /curl/, 'for a token that is not in the tokens file');
   assert.deepEqual(
     (await readdir(cwd)).filter((name) => name.endsWith('.json')),
-    ['bad.json', 'tokens.json'],
+    ['bad.json', 'linked.json', 'tokens.json'],
   );
 });
 
