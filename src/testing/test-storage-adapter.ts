@@ -61,7 +61,8 @@ export function testStorageAdapter<Location extends StorageLocation>(
     setTimeout(() => {
       const open = process.getActiveResourcesInfo();
       for (const each of before) if (open.includes(each)) open.splice(open.indexOf(each), 1);
-      const hint = `${name}: the tests are over, but the process does not end, because it has open: ${[...new Set(open)].join(', ')}.`;
+      const kinds = [...new Set(open)].join(', ');
+      const hint = `${name}: the tests are over, but the process does not end, because it has open: ${kinds}.`;
       console.error([hint, ...failures].join('\n'));
     }, 1000).unref();
   });
