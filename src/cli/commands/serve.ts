@@ -96,6 +96,9 @@ async function serve(config: Config): Promise<number> {
   const isFirstStart = !hasFile(tokens);
   const existing = isFirstStart ? undefined : openGrants();
   const mayCreate = isFirstStart || config.create;
+  if (isFirstStart && location.kind === 'sqlite' && hasFile(location.file)) {
+    log.error(`There is no tokens file ${tokens}, although ${location.file} exists. If it was lost, restore it.`);
+  }
   if (!mayCreate && location.kind === 'sqlite' && !hasFile(location.file)) {
     throw missing(`There is no database ${location.file}`, config);
   }
@@ -127,7 +130,7 @@ async function serve(config: Config): Promise<number> {
     if (await untilUsable(readiness, config, log, signal)) {
       readiness.isServing = true;
       announce(config, grants, url);
-      log.info('listening', { version, commit, url, adminUrl, storage: location.place });
+      log.info('listening', { version, commit: commit || undefined, url, adminUrl, storage: location.place });
     }
     await signaled;
     log.info(`${String(signal.reason)}: stopping`);

@@ -107,7 +107,12 @@ it('plant-store serve › creates a missing or empty database only without a tok
   const created = await startServer(t, [], { cwd, env: { PLANT_STORE_CREATE: 'true' } });
   assert.equal(await created.stop(), 0);
   const child = spawnCommand(['serve', '--port', '0'], { cwd });
-  await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+  const again = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+  assert.equal(await again.stop(), 0);
+  await rm(tokens);
+  const { stop, stderr } = await startServer(t, [], { cwd });
+  assert.equal(await stop(), 0);
+  assert.ok(stderr().includes(`There is no tokens file ${tokens}, although ${file} exists.`), stderr());
 });
 
 it('plant-store serve › waits for a database that cannot be reached, and writes only JSON to its log', async (t) => {
