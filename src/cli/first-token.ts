@@ -42,7 +42,12 @@ function isEmptyFile(file: string): boolean {
 /** Returns `undefined` if the file with the first token is missing, or if its token is not valid. */
 export function describeFirstToken(tokens: string, grants: TokenGrants, url: string): string | undefined {
   const file = firstTokenFile(tokens);
-  if (grants.find(tryRead(file).trim()) === null) return undefined;
+  try {
+    if (grants.find(tryRead(file).trim()) === null) return undefined;
+  } catch {
+    // The tokens file has changed since the start and cannot be read. The log says so.
+    return undefined;
+  }
   return `
 A token for the user 'me' is in ${file}.
 Move the token to a safe place, and remove that file. To list your plants, run:

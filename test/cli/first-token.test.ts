@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdir, readFile, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { createFirstToken } from '../../src/cli/first-token.ts';
+import { createFirstToken, describeFirstToken } from '../../src/cli/first-token.ts';
+import { TokenGrants } from '../../src/tokens/grants.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { readTokenFile, tokenDigest } from '../../src/tokens/token-file.ts';
 import { callService } from '../support/call.ts';
@@ -80,4 +81,13 @@ it('first token › is not read from a pipe', async (t) => {
   assert.equal(spawnSync('mkfifo', [join(cwd, 'first-token.txt')]).status, 0);
   const server = await startServer(t, ['--storage', 'memory'], { cwd });
   assert.equal(await server.stop(), 0);
+});
+
+it('first token › is not described while the tokens file cannot be read', async (t) => {
+  const { cwd, tokens } = await folderWithToken(t);
+  const grants = new TokenGrants(tokens, () => undefined);
+  await link(tokens, join(cwd, 'linked.json'));
+  grants.check();
+  assert.throws(() => grants.find('x'), { code: 'storage_unavailable' });
+  assert.equal(describeFirstToken(tokens, grants, 'http://127.0.0.1'), undefined);
 });
