@@ -1,5 +1,5 @@
 // Uses the store in this process, with an SQLite file and without a server.
-// In a project of the type "module" with Plant Store installed, run `npx node embed.ts [FILE]`.
+// In a project of type "module" with Plant Store installed, run `npx node embed.ts [FILE]`.
 // In a clone of Plant Store, run `npm run build && npx node examples/embed.ts [FILE]`.
 import { isPlantStoreError, PlantStore } from 'plant-store';
 import { SqliteStorage } from 'plant-store/sqlite';

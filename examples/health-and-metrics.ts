@@ -1,5 +1,5 @@
 // Starts the service, with a second port for health checks and Prometheus metrics.
-// In a project of the type "module" with Plant Store installed, run `npx node health-and-metrics.ts [FILE]`.
+// In a project of type "module" with Plant Store installed, run `npx node health-and-metrics.ts [FILE]`.
 // In a clone of Plant Store, run `npm run build && npx node examples/health-and-metrics.ts [FILE]`.
 import { tracingChannel } from 'node:diagnostics_channel';
 import { once } from 'node:events';

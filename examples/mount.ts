@@ -1,5 +1,5 @@
 // Mounts the service under a path prefix in an existing node:http app.
-// In a project of the type "module" with Plant Store installed, run `npx node mount.ts`.
+// In a project of type "module" with Plant Store installed, run `npx node mount.ts`.
 // In a clone of Plant Store, run `npm run build && npx node examples/mount.ts`.
 import { createServer } from 'node:http';
 import { MemoryStorage, PlantStore } from 'plant-store';

@@ -1,5 +1,5 @@
 // Tests the adapter with Plant Store's adapter test suite.
-// In a project of the type "module" with Plant Store installed, run `npx node --test own-adapter.test.ts`.
+// In a project of type "module" with Plant Store installed, run `npx node --test own-adapter.test.ts`.
 // In a clone of Plant Store, run `npm run build && npx node --test examples/own-adapter.test.ts`.
 import type { OwnedPlant } from 'plant-store';
 import { testStorageAdapter } from 'plant-store/testing';

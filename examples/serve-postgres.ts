@@ -1,5 +1,5 @@
 // Starts the service with PostgreSQL. Several processes can use the same database.
-// In a project of the type "module" with Plant Store and pg, run `DATABASE_URL=postgres://… npx node serve-postgres.ts`.
+// In a project of type "module" with Plant Store and pg, run `DATABASE_URL=postgres://… npx node serve-postgres.ts`.
 // In a clone of Plant Store, run `npm run build && DATABASE_URL=postgres://… npx node examples/serve-postgres.ts`.
 import { once } from 'node:events';
 import { Pool } from 'pg';

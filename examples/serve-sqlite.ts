@@ -1,5 +1,5 @@
 // Starts the service with an SQLite file and a custom token check.
-// In a project of the type "module" with Plant Store installed, run `npx node serve-sqlite.ts [FILE]`.
+// In a project of type "module" with Plant Store installed, run `npx node serve-sqlite.ts [FILE]`.
 // In a clone of Plant Store, run `npm run build && npx node examples/serve-sqlite.ts [FILE]`.
 import { once } from 'node:events';
 import { PlantStore } from 'plant-store';
