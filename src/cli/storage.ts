@@ -68,41 +68,54 @@ export function withSource<T>(
   location: StoredLocation,
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
 ): Promise<T> {
-  return withOpen(location, openSource, (source) => work(source.scan()));
+  return withOpen(location, openSource, readFirstPage, ({ scan }) => work(scan()));
 }
 
 /** Passes the adapter of a file or table to `work`. Creates a missing file or table. */
 export function withTarget<T>(location: StoredLocation, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
-  return withOpen(location, openStorage, work);
+  const readTable = (storage: StorageAdapter): Promise<unknown> =>
+    storage.list('any user', { after: undefined, limit: 1 });
+  return withOpen(location, openStorage, readTable, work);
 }
 
-type Source = Pick<StorageAdapter, 'list' | 'scan' | 'close'>;
+type Source = Pick<StorageAdapter, 'scan' | 'close'>;
 
 async function openSource(location: StoredLocation): Promise<Source> {
-  if (location.kind === 'postgres') return openPostgres(location, false);
+  if (location.kind === 'postgres') {
+    const storage = openPostgres(location, false);
+    return { scan: () => storage.scan(), close: () => storage.close() };
+  }
   requireFile(location.file);
   const database = openToRead(location.file);
-  const reader = new Reader(database);
   return {
-    list: async (user, range) => reader.list(user, range),
-    scan: reader.scan.bind(reader),
+    scan: () => new Reader(database).scan(),
     close: async () => {
       database.close();
     },
   };
 }
 
-async function withOpen<S extends Source, T>(
+/** Unlike a list, a scan can read a standby. */
+async function readFirstPage({ scan }: Source): Promise<void> {
+  const pages = scan()[Symbol.asyncIterator]();
+  await pages.next();
+  await pages.return?.();
+}
+
+/**
+ * Calls `check` before `work`: opening a connection pool does not check the table, and an unreadable source must not
+ * lead to an empty target.
+ */
+async function withOpen<S extends Pick<StorageAdapter, 'close'>, T>(
   location: StoredLocation,
   open: (location: StoredLocation) => Promise<S>,
+  check: (storage: S) => Promise<unknown>,
   work: (storage: S) => Promise<T>,
 ): Promise<T> {
   try {
     const storage = await open(location);
     try {
-      // Opening a connection pool does not check the table. An unreadable source must not lead to an empty target: the
-      // pages that a list of '' reads begin with the first user.
-      await storage.list('', { after: undefined, limit: 1 });
+      await check(storage);
       return await work(storage);
     } finally {
       await storage.close();
