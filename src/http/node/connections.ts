@@ -20,7 +20,9 @@ const safeMs = 1000;
 
 /** The message on the channel `plant-store:connection:evicted`. */
 export interface EvictionMessage {
+  /** The server of the connection. */
   readonly server: Server;
+  /** The connection, which has been destroyed. */
   readonly socket: Socket;
 }
 
