@@ -112,8 +112,10 @@ async function send(
   else {
     const closed = new Promise((resolve) => response.on('close', resolve));
     for await (const page of body) {
-      // Like `pipe`, this does not pass a callback to `write`: a middleware that compresses the response would drop it.
-      if (!response.write(page)) {
+      // Like `pipe`, this passes no callback to `write`, which a middleware would drop, and accepts that a middleware
+      // returns nothing.
+      const isFull = (response.write(page) as boolean | undefined) === false;
+      if (isFull) {
         await Promise.race([closed, new Promise((resolve) => response.once('drain', resolve))]);
       }
       if (response.destroyed) return;

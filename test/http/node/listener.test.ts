@@ -10,7 +10,7 @@ import { HookedStorage } from '../../support/hooked-storage.ts';
 import { listenUrl } from '../../support/listen.ts';
 import { begin, listRequest } from '../../support/raw-http.ts';
 import { createListener, startService } from '../../support/service.ts';
-import { createLongList } from '../../support/stored-plants.ts';
+import { createLongList, createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
 const authorization = 'Bearer ada';
@@ -96,4 +96,17 @@ it('a long list waits for a client that does not read, and stops when the client
   await eventuallyEqual(() => response.closed, true);
   for (let turn = 0; turn < 10; turn++) await nextTurn();
   assert.deepEqual([reads, service.faults], [before, []]);
+});
+
+it('a long list is complete if a middleware replaces write, and returns nothing', async (t) => {
+  const { listener, store } = createListener(t);
+  await createPlants(store, 1500);
+  const server = createServer((request, response) => {
+    const write = response.write.bind(response);
+    response.write = ((page: Buffer) => void write(page)) as unknown as typeof write;
+    void listener(request, response);
+  });
+  const url = await listenUrl(t, server);
+  const response = await fetch(`${url}/plants`, { headers, signal: AbortSignal.timeout(10_000) });
+  assert.equal(((await response.json()) as unknown[]).length, 1500);
 });
