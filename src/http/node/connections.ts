@@ -131,7 +131,9 @@ export function closeAfter(response: ServerResponse, socket: Duplex): void {
  * the next packet can begin anywhere, such as in the body of a request.
  */
 export function closeAfterUpgrade(message: IncomingMessage, response: ServerResponse): void {
-  if (message.headers.upgrade !== undefined) closeAfter(response, message.socket);
+  // A request of a test double or of a serverless adapter can lack both members.
+  const { headers, socket } = message as Partial<IncomingMessage>;
+  if (headers?.upgrade !== undefined && socket !== undefined) closeAfter(response, socket);
 }
 
 /**

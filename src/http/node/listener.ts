@@ -64,38 +64,49 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
       service.onError(new TypeError(`createRequestListener ${advice}`), { requestId: '', method: '', path: '' });
       return Promise.resolve();
     }
-    const { socket } = message;
+    const socket = message.socket as Socket | undefined;
     closeAfterUpgrade(message, response);
     if (next !== undefined && !service.hasRoute(message.url ?? '/')) next();
     // A middleware, such as a timeout, may have sent the response.
     else if (response.writableEnded) return Promise.resolve();
-    else if (response.socket === null && currentResponse(socket)) return respondInTurn(message, response);
+    else if (response.socket === null && socket && currentResponse(socket)) return respondInTurn(message, response);
     else return respond(service, message, response);
     return Promise.resolve();
   };
 }
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const socket = message.socket as Socket | undefined;
   let onEnd: ServiceResponse['onEnd'] | undefined;
+  const end = (isComplete: boolean, error?: unknown): void => {
+    onEnd?.({ isComplete, error });
+  };
   try {
     const request = new NodeRequest(message);
     const result = await service.handle(request);
     onEnd = result.onEnd;
-    if (!request.isComplete) closeAfter(response, message.socket);
+    if (!request.isComplete && socket !== undefined) closeAfter(response, socket);
     // With Node.js 22 and 24, a response whose client has disconnected would count as sent.
     if (!response.destroyed) await send(result, message, response);
-    const end = (): void => {
-      result.onEnd({ isComplete: response.writableFinished });
-    };
-    // Serverless adapters emit no `close`.
-    if (!response.writableFinished && !response.destroyed) {
-      await new Promise((resolve) => response.on('finish', end).on('finish', resolve).on('close', resolve));
+    // The responses of some libraries emit only one of the two events.
+    if (response.writableFinished || response.destroyed) end(response.writableFinished);
+    else {
+      await new Promise<void>((resolve) => {
+        response.on('finish', () => {
+          end(true);
+          resolve();
+        });
+        response.on('close', () => {
+          end(false);
+          resolve();
+        });
+      });
     }
-    end();
   } catch (error) {
-    // The client must not mistake a part of the response for the whole response.
-    response.destroy();
-    if (onEnd !== undefined) onEnd({ isComplete: false, error });
+    // The client must not mistake a part of the response for the whole response. A test double or a serverless adapter
+    // may lack methods that every response of node:http has.
+    (response as Partial<ServerResponse>).destroy?.();
+    if (onEnd !== undefined) end(false, error);
     else service.onError(error, { requestId: '', method: message.method ?? '', path: '' });
   }
 }
@@ -112,12 +123,10 @@ async function send(
   else {
     const closed = new Promise((resolve) => response.on('close', resolve));
     for await (const page of body) {
-      // Like `pipe`, this passes no callback to `write`, which a middleware would drop, and accepts that a middleware
-      // returns nothing.
+      // Like `pipe`, this does not pass a callback to `write`: a middleware that compresses the response would drop the
+      // callback. Some libraries create responses whose `write` returns nothing.
       const isFull = (response.write(page) as boolean | undefined) === false;
-      if (isFull) {
-        await Promise.race([closed, new Promise((resolve) => response.once('drain', resolve))]);
-      }
+      if (isFull) await Promise.race([closed, new Promise((resolve) => response.once('drain', resolve))]);
       if (response.destroyed) return;
     }
     response.end();

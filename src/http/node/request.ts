@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { types } from 'node:util';
 import { BodyBytes, HttpError } from '../exchange.ts';
 import type { ServiceRequest } from '../exchange.ts';
@@ -9,6 +10,9 @@ export const maxFields = 128;
 
 export class NodeRequest implements ServiceRequest {
   readonly raw: IncomingMessage;
+  readonly #headers: IncomingMessage['headers'];
+  readonly #rawHeaders: readonly string[];
+  readonly #socket: Socket | undefined;
   readonly method: string;
   readonly target: string;
   readonly mountPath: string;
@@ -16,27 +20,31 @@ export class NodeRequest implements ServiceRequest {
   #isChecked = false;
 
   constructor(message: IncomingMessage) {
+    // Any member can be missing from a request of a test double or of a serverless adapter.
+    const { headers = {}, rawHeaders = [], socket } = message as Partial<IncomingMessage>;
     this.raw = message;
+    this.#headers = headers;
+    this.#rawHeaders = rawHeaders;
+    this.#socket = socket;
     this.method = message.method ?? 'GET';
     this.target = message.url ?? '/';
     this.mountPath = mountPathOf(message, this.target);
   }
 
   get peerAddress(): string | undefined {
-    return this.raw.socket.remoteAddress;
+    return this.#socket?.remoteAddress;
   }
 
   get isOpen(): boolean {
-    const { writableEnded, destroyed } = this.raw.socket;
-    return !writableEnded && !destroyed;
+    return this.#socket?.writableEnded !== true && this.#socket?.destroyed !== true;
   }
 
   /** Whether the whole request has arrived, and all recipients agree where it ends. */
   get isComplete(): boolean {
-    const { complete, headers, readableLength } = this.raw;
+    const { complete = true } = this.raw as Partial<IncomingMessage>;
     // node:http sets `complete` only after it has passed on the body.
-    const length = this.#bytesRead + readableLength;
-    return this.#isChecked && (complete || length === Number(headers['content-length']));
+    const length = this.#bytesRead + this.raw.readableLength;
+    return this.#isChecked && (complete || length === Number(this.#headers['content-length']));
   }
 
   header(name: string): string | undefined {
@@ -44,10 +52,9 @@ export class NodeRequest implements ServiceRequest {
     if (name === 'authorization' && this.#count(name) > 1) {
       return this.raw.headersDistinct[name]?.join(', ');
     }
-    const value: unknown = this.raw.headers[name];
-    // Serverless adapters can represent any repeated header as an array.
+    const value: unknown = this.#headers[name];
+    // Serverless adapters and test doubles can represent any repeated header as an array.
     if (Array.isArray(value)) return value.join(', ');
-    // `headers` also has the properties of every object.
     return typeof value === 'string' ? value : undefined;
   }
 
@@ -58,23 +65,22 @@ export class NodeRequest implements ServiceRequest {
    * excess fields, although a hidden field can determine where the body ends.
    */
   check(): void {
-    const { httpVersion, headers, rawHeaders } = this.raw;
-    if (rawHeaders.length > 2 * maxFields) throw new HttpError('header_too_large');
+    const httpVersion = (this.raw as Partial<IncomingMessage>).httpVersion ?? '1.1';
+    if (this.#rawHeaders.length > 2 * maxFields) throw new HttpError('header_too_large');
     if (httpVersion !== '1.1' && httpVersion !== '1.0') {
       const message = 'This service supports HTTP/1.1, but not other versions such as HTTP/2.';
       throw new HttpError('malformed_request', message);
     }
-    const coding = headers['transfer-encoding'];
+    const coding = this.#headers['transfer-encoding'];
     const isCodingValid = coding === undefined || (httpVersion === '1.1' && coding.toLowerCase() === 'chunked');
     if (!isCodingValid || this.#count('host') > 1) throw new HttpError('malformed_request');
     this.#isChecked = true;
   }
 
   #count(name: string): number {
-    const { rawHeaders } = this.raw;
     let count = 0;
-    for (let at = 0; at < rawHeaders.length; at += 2) {
-      const header = rawHeaders[at];
+    for (let at = 0; at < this.#rawHeaders.length; at += 2) {
+      const header = this.#rawHeaders[at];
       if (header?.length === name.length && header.toLowerCase() === name) count++;
     }
     return count;
@@ -83,7 +89,7 @@ export class NodeRequest implements ServiceRequest {
   /** Uses events, because `for await` takes more CPU time. */
   async readBody(maxBytes: number): Promise<Buffer> {
     const message = this.raw;
-    const announced = message.headers['content-length'];
+    const announced = this.#headers['content-length'];
     const bytes = new BodyBytes(maxBytes, announced);
     if (message.readableDidRead) {
       // Function hosts, such as that of Cloud Functions, read the body and keep its bytes.
