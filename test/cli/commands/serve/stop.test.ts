@@ -5,7 +5,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { parseRawAnswer } from '../../../support/raw-http.ts';
 import type { RawConnection } from '../../../support/raw-http.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
-import { adminUrlOf, beginCreate, startTokenServer } from '../../../support/token-server.ts';
+import { adminUrlOf, beginCreate, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
 import type { TokenServer } from '../../../support/token-server.ts';
 
 const plant = '{"id":1,"name":"Basil"}';
@@ -83,5 +83,16 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
       assert.ok(!started.server.isRunning());
     });
     assert.equal(await exit, null, 'ended by the signal, not after the grace period');
+  });
+
+  it('serve on SIGUSR2 and SIGQUIT › ends immediately, and loses no acknowledged write', async (t) => {
+    const folder = await folderWithToken(t);
+    for (const [n, name] of (['SIGUSR2', 'SIGQUIT'] as const).entries()) {
+      const started = await startTokenServer(t, [], { folder });
+      assert.equal((await started.create(n)).status, 200);
+      assert.equal(await started.server.stop(name), null);
+    }
+    const { call } = await startTokenServer(t, [], { folder });
+    assert.deepEqual((await call('GET', '/plants')).json, [{ name: 'plant 0' }, { name: 'plant 1' }]);
   });
 });
