@@ -1,5 +1,4 @@
 import { fstatSync, readSync, statSync } from 'node:fs';
-import { performance } from 'node:perf_hooks';
 import { promisify } from 'node:util';
 import { isError } from '../boundary/error-text.ts';
 import { errorTable } from '../core/model/errors.ts';
@@ -34,35 +33,9 @@ function isClosed(): boolean {
   }
 }
 
-const rewriteMs = 1000;
-const clearLine = '\r\u001b[K';
-let hasProgressLine = false;
-
-/** Writes lines to standard error. Removes the line of a {@link Progress}. */
+/** Writes lines to standard error. */
 export function tell(text: string): void {
-  process.stderr.write(`${hasProgressLine ? clearLine : ''}${text}\n`);
-  hasProgressLine = false;
-}
-
-/** If standard error is a terminal, shows how far a command is, on one line that is rewritten each second. */
-export class Progress {
-  readonly #unit: string;
-  readonly #startedAt = performance.now();
-  #shownAt = this.#startedAt;
-
-  constructor(unit: string) {
-    this.#unit = unit;
-  }
-
-  show(total: number): void {
-    const now = performance.now();
-    if (!process.stderr.isTTY || now - this.#shownAt < rewriteMs) return;
-    this.#shownAt = now;
-    const perSecond = Math.round((total * 1000) / (now - this.#startedAt));
-    const text = `${formatCount(total, this.#unit)}, ${formatCount(perSecond, this.#unit)} per second`;
-    process.stderr.write(`${clearLine}${text}`);
-    hasProgressLine = true;
-  }
+  process.stderr.write(`${text}\n`);
 }
 
 /**

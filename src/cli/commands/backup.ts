@@ -4,7 +4,7 @@ import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
 import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
-import { Progress, shellQuoted, tell } from '../print.ts';
+import { shellQuoted, tell } from '../print.ts';
 import { requireSafePath } from '../refuse-root.ts';
 import { parseStorage, requireFile, addProblem } from '../storage.ts';
 
@@ -22,12 +22,8 @@ async function copy(file: string, target: string, checkTarget: (target: string) 
   requireFolderOf(target, 'new file');
   checkTarget(target);
   return runInterruptibly(async (signal) => {
-    const progress = new Progress('byte');
     try {
-      await backUpDatabase(file, target, (bytes) => {
-        signal.throwIfAborted();
-        progress.show(bytes);
-      });
+      await backUpDatabase(file, target, signal.throwIfAborted.bind(signal));
     } catch (error) {
       // An SQLite error does not name the file that it concerns.
       throw addProblem(`${file} cannot be copied to ${target}`, error);

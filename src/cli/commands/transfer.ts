@@ -6,7 +6,7 @@ import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
 import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/copy-plants.ts';
 import type { Settings } from '../command-line.ts';
 import { exitCodeOf, runInterruptibly, untilAborted } from '../interruption.ts';
-import { formatCount, print, printable, Progress, tell } from '../print.ts';
+import { formatCount, print, printable, tell } from '../print.ts';
 import { parseStorage, withSource, withTarget } from '../storage.ts';
 
 /** Bounds the memory that one line uses. */
@@ -30,13 +30,10 @@ export async function copy(settings: Settings<'copy'>): Promise<number> {
 export async function exportPlants({ storage }: Settings<'export'>): Promise<number> {
   const location = parseStorage(storage, ['sqlite', 'postgres']);
   return withSource(location, async (pages) => {
-    const progress = new Progress('plant');
     let count = 0;
     for await (const page of pages) {
       await print(page.map(toLine).join(''));
       count += page.length;
-      // A terminal already shows the plants.
-      if (!process.stdout.isTTY) progress.show(count);
     }
     tell(`Exported ${formatCount(count, 'plant')}.`);
     return 0;
@@ -125,12 +122,7 @@ function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
 }
 
 class TransferReport implements CopyPlantsOptions {
-  readonly #progress = new Progress('plant');
   #badLines = 0;
-
-  readonly onProgress = ({ added, existing, conflicts }: CopyCounts): void => {
-    this.#progress.show(added + existing + conflicts);
-  };
 
   readonly onConflict = ({ user, plant: { id } }: PlantConflict): void => {
     const name = printable(JSON.stringify(user));

@@ -6,15 +6,14 @@ import { isTaken, requireAccess, syncFolder } from '../../files/file.ts';
 import { openToRead } from './database.ts';
 import { damaged, databaseFiles } from './file.ts';
 
-const bytesPerPage = 4096;
 const pagesPerStep = 256;
 
 /**
  * Copies a snapshot of a plant store's SQLite file to a new file that only its owner can access. A backup that is
- * killed leaves a file `TARGET.….partial`. `onStep` receives the number of bytes copied so far. If it throws an error,
- * the backup stops and rejects with this error.
+ * killed leaves a file `TARGET.….partial`. `onStep` is called between two steps. If it throws an error, the backup
+ * stops and rejects with this error.
  */
-export async function backUpDatabase(file: string, target: string, onStep: (bytes: number) => void): Promise<void> {
+export async function backUpDatabase(file: string, target: string, onStep: () => void): Promise<void> {
   requireAccess([dirname(target)], 'write');
   refuseExisting(target);
   const partial = `${target}.${randomUUID()}.partial`;
@@ -24,10 +23,7 @@ export async function backUpDatabase(file: string, target: string, onStep: (byte
     database.exec('BEGIN');
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
     closeSync(openSync(partial, 'wx', 0o600));
-    const onPages = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }): void => {
-      onStep((totalPages - remainingPages) * bytesPerPage);
-    };
-    await backup(database, partial, { rate: pagesPerStep, progress: onPages });
+    await backup(database, partial, { rate: pagesPerStep, progress: onStep });
     if (!isSound(partial)) throw damaged(file);
     refuseExisting(target);
     renameSync(partial, target);
