@@ -2,16 +2,24 @@ import { types } from 'node:util';
 
 const maxCauses = 5;
 
+/** Yields an error and its causes. The causes of an AggregateError without a message are the errors that it contains. */
+export function* errorChain(error: unknown): Generator<unknown, void, undefined> {
+  const found = [error];
+  for (const each of found) {
+    yield each;
+    if (!isError(each)) continue;
+    // If no address of a host accepts a connection, the error is an AggregateError without a message.
+    const causes = each.message === '' && 'errors' in each ? (each.errors as unknown[]) : [each.cause];
+    const known = causes.filter((cause) => cause !== undefined);
+    found.push(...known.slice(0, maxCauses + 1 - found.length));
+  }
+}
+
 /** Omits properties such as the `detail` of a PostgreSQL error, because they can contain user data. Never throws. */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
-  let current = error;
   try {
-    for (let depth = 0; depth <= maxCauses; depth++) {
-      texts.push(ownText(current));
-      if (!isError(current) || current.cause === undefined) break;
-      current = current.cause;
-    }
+    for (const each of errorChain(error)) texts.push(ownText(each));
   } catch {
     texts.push('an error that cannot be shown');
   }
@@ -19,24 +27,17 @@ export function errorText(error: unknown): string {
 }
 
 function ownText(error: unknown): string {
-  if (isError(error)) {
-    const { message } = error;
-    const stack = typeof error.stack === 'string' ? error.stack : `${error.name}: ${message}`;
-    // The heading ends at a line break, because an empty message does not show where it ends.
-    const lineEnd = stack.includes(message) ? stack.indexOf('\n', stack.indexOf(message) + message.length) : -1;
-    const headingEnd = lineEnd === -1 ? stack.length : lineEnd;
-    return stack.slice(0, headingEnd) + codesOf(error) + stack.slice(headingEnd);
+  if (!isError(error)) {
+    return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);
   }
-  return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);
-}
-
-function codesOf(error: Error): string {
-  const properties = error as Error & Readonly<Record<string, unknown>>;
-  const codes = ['code', 'errcode'].flatMap((name) => {
+  const stack = typeof error.stack === 'string' ? error.stack : `${error.name}: ${error.message}`;
+  const properties = error as { code?: unknown; errcode?: unknown };
+  const codes = (['code', 'errcode'] as const).flatMap((name) => {
     const value = properties[name];
     return typeof value === 'string' || typeof value === 'number' ? [`${name} ${value}`] : [];
   });
-  return codes.length === 0 ? '' : ` (${codes.join(', ')})`;
+  // The codes follow the message and precede the stack frames.
+  return codes.length === 0 ? stack : stack.replace(/(?=\n +at )|$/, () => ` (${codes.join(', ')})`);
 }
 
 /** Also recognizes an Error of another realm, such as a system error in Jest, and a DOMException. */

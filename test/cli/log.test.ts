@@ -43,7 +43,7 @@ it('Log › writes an unexpected error with the stacks of its causes, and escape
       log.error('It failed', error);
       log.request(request);
     });
-    assert.match(text, /It failed: outer \(inner \(no error\)\).*at .*Caused by TypeError: inner.*at .*no error/s);
+    assert.match(text, /It failed: outer \(inner, no error\).*at .*Caused by TypeError: inner.*at .*no error/s);
     assert.match(text, /\bada\\u001b\[2J\b/);
   }
 });
