@@ -5,8 +5,8 @@ import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.t
 import type { PageRequest } from '../../core/page.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
 import { runInNeutralContext } from '../../core/trace.ts';
-import { readPlants } from './run-statement.ts';
-import type { RunStatement } from './run-statement.ts';
+import { readPlants } from './pool.ts';
+import type { RunStatement } from './pool.ts';
 import { separator } from './statements.ts';
 import type { PageRow } from './statements.ts';
 
@@ -25,7 +25,6 @@ interface WaitingRequest extends PageRequest {
 export class GroupedPages {
   readonly #run: RunStatement;
   readonly #waiting: WaitingRequest[] = [];
-  #isScheduled = false;
   #statements = 0;
 
   constructor(run: RunStatement) {
@@ -35,17 +34,14 @@ export class GroupedPages {
   read(user: string, { after, limit }: ListRange): Promise<PlantPage> {
     if (firstId(after) > maxInt64) return Promise.resolve({ plants: [], hasMore: false });
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ user, after, limit: Math.min(limit, maxPageLength), resolve, reject });
-      this.#schedule();
+      const request = { user, after, limit: Math.min(limit, maxPageLength), resolve, reject };
+      if (this.#waiting.push(request) === 1) this.#schedule();
     });
   }
 
   #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
     runInNeutralContext(() => {
       nextTick(() => {
-        this.#isScheduled = false;
         while (this.#waiting.length > 0 && this.#statements < maxStatements) void this.#settle(this.#takeGroup());
       });
     });
@@ -74,7 +70,7 @@ export class GroupedPages {
       for (const { reject } of group) reject(error);
     }
     this.#statements--;
-    this.#schedule();
+    if (this.#waiting.length > 0) this.#schedule();
   }
 
   async #readRows(requests: readonly PageRequest[]): Promise<PageRow[]> {

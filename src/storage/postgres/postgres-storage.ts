@@ -4,10 +4,8 @@ import { idOf } from '../../core/storage-adapter.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { scanPages } from '../../core/page.ts';
 import { GroupedPages } from './grouped-pages.ts';
-import { sqlState } from './pool.ts';
-import type { PostgresPool } from './pool.ts';
-import { readPlants, statementRunner } from './run-statement.ts';
-import type { RunStatement } from './run-statement.ts';
+import { readPlants, sqlState, statementRunner } from './pool.ts';
+import type { PostgresPool, RunStatement } from './pool.ts';
 import { prepareTable, qualifiedName, unsupported } from './table.ts';
 
 // invalid_schema_name, undefined_table and undefined_column.

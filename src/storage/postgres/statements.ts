@@ -23,10 +23,6 @@ export interface PageRow {
 /** A control character, which names and tags rarely contain. */
 export const separator = '\x7f';
 
-export interface PlantRow extends Record<'user' | 'id' | 'name', string> {
-  readonly tag: string | null;
-}
-
 /** Fails if the condition is true. The error, invalid_text_representation, contains the message. */
 function failIf(condition: string, message: string): string {
   return `(CASE WHEN ${condition} THEN '${message}' ELSE 'true' END)::boolean`;
@@ -57,21 +53,41 @@ const oneRequest = 'request.nth >= 1 AND request.nth <= 2147483647';
 const minPlantBytes = `pg_catalog.octet_length(name) +
   coalesce(pg_catalog.octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
-/** The columns of a {@link PageRow} in SQL. In place of a plant that exceeds `maxBytes`, there are two separators. */
-function pageTextColumns(maxBytes: string): string {
-  const plant = `name || coalesce('${separator}:' || tag, '${separator}')`;
-  const bounded = `CASE WHEN ${minPlantBytes} <= ${maxBytes} THEN ${plant} ELSE '${separator}${separator}' END`;
-  return `pg_catalog.encode(pg_catalog.string_agg(pg_catalog.int8send(id), ''), 'hex') AS ids,
-    pg_catalog.string_agg(${bounded}, '${separator}') AS texts`;
+const text = 'pg_catalog.text';
+
+/** Returns the rows of array parameters, each with its element type. The first parameter is `$first`. */
+function rowsFrom(first: number, ...types: string[]): string {
+  return `ROWS FROM (${types.map((type, n) => `pg_catalog.unnest($${first + n}::${type}[])`).join(', ')})`;
+}
+
+const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
+const insert = `INSERT INTO :table ("user", id, name, tag)
+  SELECT * FROM ${rowsFrom(1, text, 'bigint', text, text)} AS plants WHERE ${requireDurable} AND ${requireNulls}
+  ${conflict} RETURNING "user", id::${text} AS id`;
+
+function deleteFrom(first: number): string {
+  return `DELETE FROM :table AS plants
+    USING ${rowsFrom(first, text, 'bigint')} WITH ORDINALITY AS request("user", id, nth)
+    WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest} AND ${requireDurable}
+    RETURNING plants."user", plants.id::${text} AS id`;
 }
 
 /**
  * Reads one row more than the limit. A generic plan expects `LIMIT $n` to return a tenth of its input. If the
  * plan seems costly, each execution is planned again. Nested limits lower the estimate to 1001 rows, then 100, then 10.
  */
-function limited(query: string, limit: string): string {
-  const bounded = `SELECT * FROM (${query} LIMIT ${maxPageLength + 1}) AS bounded LIMIT ${limit} + 1`;
+function plantsOf(user: string, first: string, limit: string): string {
+  const all = `SELECT * FROM :table WHERE "user" = ${user} AND id >= ${first} ORDER BY id LIMIT ${maxPageLength + 1}`;
+  const bounded = `SELECT * FROM (${all}) AS bounded LIMIT ${limit} + 1`;
   return `SELECT * FROM (${bounded}) AS limited LIMIT ${limit} + 1`;
+}
+
+/** Two separators replace a plant that has more bytes than the fourth parameter. */
+function pageOf(user: string, first: string, limit: string): string {
+  const plant = `name || coalesce('${separator}:' || tag, '${separator}')`;
+  const bounded = `CASE WHEN ${minPlantBytes} <= $4::integer THEN ${plant} ELSE '${separator}${separator}' END`;
+  return `SELECT pg_catalog.encode(pg_catalog.string_agg(pg_catalog.int8send(id), ''), 'hex') AS ids,
+    pg_catalog.string_agg(${bounded}, '${separator}') AS texts FROM (${plantsOf(user, first, limit)}) AS plants`;
 }
 
 /**
@@ -79,7 +95,7 @@ function limited(query: string, limit: string): string {
  * shows that more plants follow, even if the first plant alone exceeds the size.
  */
 function rowsOf(plants: string, condition = 'true'): string {
-  return `SELECT "user", id::pg_catalog.text AS id, name, tag FROM (
+  return `SELECT "user", id::${text} AS id, name, tag FROM (
       SELECT *, pg_catalog.sum(${minPlantBytes})
         OVER (ORDER BY "user", id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS previous
       FROM (${plants}) AS plants
@@ -87,64 +103,33 @@ function rowsOf(plants: string, condition = 'true'): string {
     WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
 }
 
-const text = 'pg_catalog.text';
-/** The place of the table's name, which can contain any characters. */
-const table = ':table';
-
-function unnest(parameter: string, type: string): string {
-  return `pg_catalog.unnest(${parameter}::${type}[])`;
-}
-
-const inserted = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', text), unnest('$4', text)].join(', ');
-const requests = [unnest('$1', text), unnest('$2', 'bigint'), unnest('$3', 'integer')].join(', ');
-
-const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
-const insert = `INSERT INTO ${table} ("user", id, name, tag)
-  SELECT * FROM ROWS FROM (${inserted}) AS plants WHERE ${requireDurable} AND ${requireNulls}
-  ${conflict} RETURNING "user", id::${text} AS id`;
-
-function deleteFrom(users: string, ids: string): string {
-  return `DELETE FROM ${table} AS plants
-    USING ROWS FROM (${unnest(users, text)}, ${unnest(ids, 'bigint')}) WITH ORDINALITY AS request("user", id, nth)
-    WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest} AND ${requireDurable}
-    RETURNING plants."user", plants.id::${text} AS id`;
-}
-
-function plantsOf(user: string, first: string, limit: string): string {
-  return limited(`SELECT * FROM ${table} WHERE "user" = ${user} AND id >= ${first} ORDER BY id`, limit);
-}
-
-/** The fourth parameter is the maximum size of a plant in bytes. */
-function pageOf(user: string, first: string, limit: string): string {
-  return `SELECT ${pageTextColumns('$4::integer')} FROM (${plantsOf(user, first, limit)}) AS plants`;
-}
-
 const statements: Readonly<Record<StatementName, string>> = {
-  insertOne: `INSERT INTO ${table} ("user", id, name, tag)
+  insertOne: `INSERT INTO :table ("user", id, name, tag)
     SELECT $1::${text}, $2::bigint, $3::${text}, $4::${text} WHERE ${requireDurable} ${conflict}`,
-  deleteOne: `DELETE FROM ${table} WHERE "user" = $1 AND id = $2 AND ${requireDurable}`,
+  deleteOne: `DELETE FROM :table WHERE "user" = $1 AND id = $2 AND ${requireDurable}`,
   insert,
-  delete: deleteFrom('$1', '$2'),
+  delete: deleteFrom(1),
   // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
-  insertAndDelete: `WITH created AS (${insert}), deleted AS (${deleteFrom('$5', '$6')})
+  insertAndDelete: `WITH created AS (${insert}), deleted AS (${deleteFrom(5)})
     SELECT "user", id FROM created UNION ALL SELECT "user", id FROM deleted`,
   page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page WHERE ${requirePrimary}`,
   pages: `SELECT request.nth::${text} AS nth, page.*
-    FROM ROWS FROM (${requests}) WITH ORDINALITY AS request("user", first, most, nth)
+    FROM ${rowsFrom(1, text, 'bigint', 'integer')} WITH ORDINALITY AS request("user", first, most, nth)
     CROSS JOIN LATERAL (${pageOf('request."user"', 'request.first', 'request.most')}) AS page
     WHERE ${oneRequest} AND ${requirePrimary}`,
   list: rowsOf(plantsOf('$1', '$2::bigint', '$3::integer'), `(SELECT ${requirePrimary})`),
-  scan: rowsOf(`SELECT * FROM ${table} WHERE ("user", id) > ($1, $2::bigint)
+  scan: rowsOf(`SELECT * FROM :table WHERE ("user", id) > ($1, $2::bigint)
     ORDER BY "user", id LIMIT ${maxPageLength}`),
 };
 
 /**
- * Names are qualified, because the `search_path` of a connection can change at any time: a pooler can lend the
- * connection to other clients, and other roles can create functions, types and operators in a schema of the path.
+ * Replaces `:table` last, because the name can contain any characters. Other names are qualified, because the
+ * `search_path` of a connection can change at any time: a pooler can lend the connection to other clients, and other
+ * roles can create functions, types and operators in a schema of the path.
  */
 export function statementsFor(quotedTable: string): typeof statements {
   const all = Object.entries(statements);
-  const qualified = all.map(([name, sql]) => [name, qualifyOperators(sql).replaceAll(table, () => quotedTable)]);
+  const qualified = all.map(([name, sql]) => [name, qualifyOperators(sql).replaceAll(':table', () => quotedTable)]);
   return Object.fromEntries(qualified) as typeof statements;
 }
 

@@ -28,14 +28,6 @@ const definition = `"user" pg_catalog.text COLLATE pg_catalog."C" NOT NULL, id b
 /** How {@link selectTable} describes a table with this definition. */
 const expected = 'user text C NOT NULL, id int8 NOT NULL, name text NOT NULL, tag text, PRIMARY KEY (user, id)';
 
-interface TableRow {
-  readonly encoding: string;
-  /** The description of the table; `null` if it does not exist. */
-  readonly found: string | null;
-  /** The owner, unless it is a superuser or a role that the current role is a member of. */
-  readonly stranger: string | null;
-}
-
 const columns = `SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', attname, typname,
     CASE WHEN collname <> 'default' THEN collname END, CASE WHEN attnotnull THEN 'NOT NULL' END), ', ' ORDER BY attnum)
   FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_type ON pg_type.oid = atttypid
@@ -46,6 +38,10 @@ const columns = `SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', attname,
 const primaryKey = `SELECT pg_catalog.replace(pg_catalog.pg_get_constraintdef(oid), '"', '')
   FROM pg_catalog.pg_constraint WHERE conrelid = found.oid AND contype = 'p'`;
 
+/**
+ * Describes the table in `found`, which is `null` if the table does not exist. `stranger` is the owner, unless it is a
+ * superuser or a role that the current role is a member of.
+ */
 const selectTable = qualifyOperators(`SELECT pg_catalog.current_setting('server_encoding') AS encoding, plants.*
   FROM (SELECT) AS one LEFT JOIN (
     SELECT pg_catalog.concat_ws(', ', (${columns}), (${primaryKey}),
@@ -70,15 +66,14 @@ export async function prepareTable(pool: PostgresPool, name: string, createTable
 
 async function hasTable(pool: PostgresPool, name: string, createTable: boolean): Promise<boolean> {
   const { rows } = await pool.query({ text: selectTable, values: [name] });
-  const { encoding, found, stranger } = rows[0] as TableRow;
+  const { encoding, found, stranger } = rows[0] as Record<'encoding' | 'found' | 'stranger', string | null>;
   let problem;
   if (encoding !== 'UTF8') problem = `The server_encoding is ${encoding}, not UTF8.`;
   else if (found === null) return false;
   else if (found !== expected) problem = `The table ${name} has the columns (${found}), not (${expected}).`;
   else if (createTable && stranger !== null) {
-    const trusted = 'set createTable to false, or start with a tokens file and without --create';
-    const remedy = `Change the owner or, if you trust that role, ${trusted}.`;
-    problem = `The table ${name} belongs to the role ${stranger}. ${remedy}`;
+    const trusted = 'set createTable to false (with serve, start with a tokens file and without --create)';
+    problem = `The table ${name} belongs to the role ${stranger}. Change the owner or, if you trust it, ${trusted}.`;
   }
   if (problem !== undefined) throw unsupported(new Error(problem));
   return true;
