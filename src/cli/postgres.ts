@@ -1,14 +1,14 @@
 import { callbackify } from 'node:util';
 import type * as Pg from 'pg';
 import { errorChain, isError } from '../boundary/error-text.ts';
-import { isPlantStoreError } from '../core/model/errors.ts';
+import { isPlantStoreError, NoStoreError } from '../core/model/errors.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
-import { isFileOrMissing } from '../files/file.ts';
+import { isFileOrMissing, WrongFileError } from '../files/file.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import { sqlState } from '../storage/postgres/pool.ts';
 import { withUsageError, UsageError } from './command-line.ts';
 import type { Setting } from './command-line.ts';
-import { describeError, printable } from './print.ts';
+import { printable } from './print.ts';
 import { loadOptional } from './package.ts';
 
 /** While a commit is pending, all other writes wait, so the query timeout limits how long a failover blocks writes. */
@@ -116,11 +116,11 @@ const wrongSettingCodes: ReadonlySet<string | undefined> = new Set([
 const wrongSettingMessage =
   /password must be a string|does not support SSL|^database .* does not exist|auth\w+ failed|startup parameter/;
 
-/** Describes an error that only a changed setting or database can repair. Returns `undefined` for any other error. */
-export function wrongSetting(error: unknown): string | undefined {
-  for (const each of errorChain(error)) {
-    const isWrong = isError(each) && (wrongSettingCodes.has(sqlState(each)) || wrongSettingMessage.test(each.message));
-    if (isWrong || (isPlantStoreError(each) && each.code === 'storage_unsupported')) return describeError(each);
-  }
-  return undefined;
+/** Returns whether only a changed setting, file or database can repair an error. */
+export function isWrongSetting(error: unknown): boolean {
+  return [...errorChain(error)].some((each) => {
+    if (isPlantStoreError(each)) return each.code === 'storage_unsupported';
+    if (each instanceof WrongFileError || each instanceof NoStoreError) return true;
+    return isError(each) && (wrongSettingCodes.has(sqlState(each)) || wrongSettingMessage.test(each.message));
+  });
 }

@@ -60,13 +60,14 @@ export function formatCount(count: number, unit: string): string {
   return `${count.toLocaleString('en-US')} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Describes an error and its causes on one line, without the general message that clients receive. */
+const generalMessages = ['', errorTable.storage_unavailable.message, errorTable.storage_unsupported.message];
+
+/** Describes an error and its causes on one line, without the general messages that clients receive. */
 export function describeError(error: unknown): string {
   const texts: string[] = [];
   for (const each of errorChain(error)) {
     const text = isError(each) ? each.message : String(each);
-    const general = text === '' || text === errorTable.storage_unavailable.message;
-    if (!general && !texts.some((shown) => shown.includes(text))) texts.push(text);
+    if (!generalMessages.includes(text) && !texts.some((shown) => shown.includes(text))) texts.push(text);
   }
   const [first, ...causes] = texts;
   if (first === undefined) return isError(error) ? error.message : '';

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isError } from '../boundary/error-text.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
-import { hasFile } from '../files/file.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
 import { Reader } from '../storage/sqlite/reader.ts';
@@ -85,7 +84,6 @@ async function openSource(location: StoredLocation): Promise<Source> {
     const storage = openPostgres(location, false);
     return { scan: () => storage.scan(), close: () => storage.close() };
   }
-  requireFile(location.file);
   const database = openToRead(location.file);
   return {
     scan: () => new Reader(database).scan(),
@@ -123,10 +121,6 @@ async function withOpen<S extends Pick<StorageAdapter, 'close'>, T>(
   } catch (error) {
     throw addProblem(`${location.place} cannot be used`, error);
   }
-}
-
-export function requireFile(file: string): void {
-  if (!hasFile(file)) throw new Error(`There is no file ${file}. Check the path.`);
 }
 
 /** Adds `problem`, which names the file, to the message of an SQLite error. Returns any other error unchanged. */

@@ -6,8 +6,9 @@ import type { TestContext } from 'node:test';
 import { Client } from 'pg';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
-import { wrongSetting } from '../../src/cli/postgres.ts';
+import { isWrongSetting } from '../../src/cli/postgres.ts';
 import type { PostgresLocation } from '../../src/cli/postgres.ts';
+import { describeError } from '../../src/cli/print.ts';
 import { assertFails, callCommand } from '../support/call-command.ts';
 import { runCommand, spawnCommand } from '../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../support/eventually.ts';
@@ -92,7 +93,7 @@ it('parseStorage › passes sslmode=require to pg as verify-full, so that pg pri
   assert.deepEqual([max, table, place], [3, 'pots', 'PostgreSQL at [::1]:5432/garden']);
 });
 
-it('wrongSetting › describes a wrong password, role, database, schema or privilege, but no lost connection', async () => {
+it('isWrongSetting › recognizes a wrong password, role, database, schema or privilege, but no lost connection', async () => {
   const url = await cluster.makeDatabase();
   await cluster.queryAt(url, "CREATE ROLE ann LOGIN PASSWORD 'sesame'");
   const describe = async (text: string): Promise<string | undefined> => {
@@ -100,7 +101,7 @@ it('wrongSetting › describes a wrong password, role, database, schema or privi
     const [outcome] = await Promise.allSettled([storage.list('ada', firstPage)]);
     await storage.close();
     assert.equal(outcome.status, 'rejected', text);
-    return wrongSetting(outcome.reason);
+    return isWrongSetting(outcome.reason) ? describeError(outcome.reason) : undefined;
   };
   for (const [text, reason] of [
     [url.replace('sesame', 'wrong'), 'password authentication failed for user "postgres"'],
@@ -156,7 +157,7 @@ it('serve over PostgreSQL › ends and names a wrong setting, but never the pass
   for (const { storage, reason } of [
     { storage: url.replace('sesame', 'wrong%20horse'), reason: /password authentication failed/ },
     { storage: url.replace(':sesame', ''), reason: /PGPASSWORD/ },
-    { storage: url, reason: /There is no table .*plants.*, although the tokens file .*add --create once/ },
+    { storage: url, reason: /There is no table .*plants.*The tokens file .*add --create once/ },
   ]) {
     const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--storage', storage], { cwd });
     assert.deepEqual([code, stdout], [2, '']);

@@ -1,12 +1,13 @@
 import { dirname, join } from 'node:path';
 import { isTaken, requireFolderOf } from '../../files/file.ts';
 import { backUpDatabase } from '../../storage/sqlite/backup.ts';
+import { openToRead } from '../../storage/sqlite/database.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
 import type { Settings } from '../command-line.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { shellQuoted, tell } from '../print.ts';
 import { requireSafePath } from '../refuse-root.ts';
-import { parseStorage, requireFile, addProblem } from '../storage.ts';
+import { parseStorage, addProblem } from '../storage.ts';
 
 export async function backUp({ storage }: Settings<'backup'>, target: string): Promise<number> {
   return copy(parseStorage(storage, ['sqlite']).file, requireSafePath(target), () => undefined);
@@ -18,11 +19,11 @@ export async function restore({ storage }: Settings<'restore'>, backup: string):
 
 /** Removes the incomplete copy after a signal. */
 async function copy(file: string, target: string, checkTarget: (target: string) => void): Promise<number> {
-  requireFile(file);
-  requireFolderOf(target, 'new file');
-  checkTarget(target);
   return runInterruptibly(async (signal) => {
     try {
+      openToRead(file).close();
+      requireFolderOf(target, 'new file');
+      checkTarget(target);
       await backUpDatabase(file, target, signal.throwIfAborted.bind(signal));
     } catch (error) {
       // An SQLite error does not name the file that it concerns.

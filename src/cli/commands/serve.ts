@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorChain } from '../../boundary/error-text.ts';
+import { NoStoreError } from '../../core/model/errors.ts';
 import { PlantStore } from '../../core/plant-store.ts';
-import { hasFile, WrongFileError } from '../../files/file.ts';
+import { hasFile } from '../../files/file.ts';
 import { parseCorsOrigin } from '../../http/cors.ts';
 import { createRequestListener } from '../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../http/node/server.ts';
@@ -17,9 +19,9 @@ import { createDocs } from '../docs.ts';
 import { createFirstToken, describeFirstToken } from '../first-token.ts';
 import { runInterruptibly } from '../interruption.ts';
 import { Log, logEvents, Output } from '../log.ts';
-import { formatCount } from '../print.ts';
+import { describeError, formatCount } from '../print.ts';
 import { version } from '../package.ts';
-import { wrongSetting } from '../postgres.ts';
+import { isWrongSetting } from '../postgres.ts';
 import { requireSafePath } from '../refuse-root.ts';
 import { openStorage, parseStorage } from '../storage.ts';
 
@@ -65,17 +67,22 @@ function adminAddress({ 'admin-port': port, 'admin-host': host }: Settings<'serv
 }
 
 export async function run(settings: Settings<'serve'>): Promise<number> {
-  const config = parse(settings);
-  const { storage: location } = config;
+  let config: Config | undefined;
   try {
+    config = parse(settings);
     return await serve(config);
   } catch (error) {
-    const problem = error instanceof WrongFileError ? error.message : wrongSetting(error);
-    if (problem === undefined) throw error;
-    const [absent] = /There is no table .*"|.* is empty(?=\.)/.exec(problem) ?? [];
-    const place = location.kind === 'postgres' ? ` in ${location.place}` : '';
-    throw absent === undefined ? new UsageError(problem) : missing(absent + place, config);
+    if (!isWrongSetting(error)) throw error;
+    const isMissing = [...errorChain(error)].some((each) => each instanceof NoStoreError);
+    throw new UsageError(describeError(error) + (config && isMissing ? adviceFor(config) : ''), { cause: error });
   }
+}
+
+/** A lost disk or a wrong path must not look like an empty store. */
+function adviceFor({ storage, storageSource, tokens }: Config): string {
+  const advice = `check ${storageSource}, or restore a backup`;
+  const creation = `To create an empty database in ${storage.place}, add --create once`;
+  return ` The tokens file ${tokens} exists, so this is not the first start: ${advice}. ${creation}.`;
 }
 
 async function serve(config: Config): Promise<number> {
@@ -98,9 +105,6 @@ async function serve(config: Config): Promise<number> {
   const mayCreate = isFirstStart || config.create;
   if (isFirstStart && location.kind === 'sqlite' && hasFile(location.file)) {
     log.error(`There is no tokens file ${tokens}, although ${location.file} exists. If it was lost, restore it.`);
-  }
-  if (!mayCreate && location.kind === 'sqlite' && !hasFile(location.file)) {
-    throw missing(`There is no database ${location.file}`, config);
   }
   const storage = await openStorage(location, mayCreate);
   const store = new PlantStore({ storage });
@@ -156,18 +160,12 @@ async function end(log: Log, code: number): Promise<never> {
   process.exit(code);
 }
 
-/** A lost disk or a wrong path must not look like an empty store. */
-function missing(problem: string, { storageSource, tokens }: Config): UsageError {
-  const advice = `Check ${storageSource}, or restore a backup. To create an empty database, add --create once`;
-  return new UsageError(`${problem}, although the tokens file ${tokens} exists. ${advice}.`);
-}
-
 /** Returns false after a signal. Rejects if only a changed setting helps. */
 async function untilUsable(readiness: Readiness, { storage }: Config, log: Log, signal: AbortSignal): Promise<boolean> {
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const problem = await readiness.storageProblem();
     if (problem === '') return true;
-    if (wrongSetting(readiness.failure) !== undefined) throw readiness.failure;
+    if (isWrongSetting(readiness.failure)) throw readiness.failure;
     if (isFirst) {
       say(`Plant Store is waiting for the storage: ${storage.place}`);
       log.error(`Waiting for the storage: ${problem}`);

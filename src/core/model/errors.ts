@@ -125,6 +125,9 @@ export class PlantStoreError extends Error {
   }
 }
 
+/** The reason, or the cause of `storage_unsupported`, if the storage contains no plant store yet. */
+export class NoStoreError extends Error {}
+
 /**
  * Returns whether a value is a {@link PlantStoreError}. Unlike `instanceof`, recognizes an error from another copy of
  * the package. Never throws.

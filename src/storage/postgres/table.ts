@@ -1,4 +1,4 @@
-import { PlantStoreError } from '../../core/model/errors.ts';
+import { NoStoreError, PlantStoreError } from '../../core/model/errors.ts';
 import type { PostgresPool } from './pool.ts';
 import { qualifyOperators } from './statements.ts';
 
@@ -55,7 +55,7 @@ const selectTable = qualifyOperators(`SELECT pg_catalog.current_setting('server_
 /** Rejects with `storage_unsupported` if the table cannot be used. */
 export async function prepareTable(pool: PostgresPool, name: string, createTable: boolean): Promise<void> {
   if (await hasTable(pool, name, createTable)) return;
-  if (!createTable) throw unsupported(new Error(`There is no table ${name}.`));
+  if (!createTable) throw unsupported(new NoStoreError(`There is no table ${name}.`));
   try {
     await pool.query({ text: `CREATE TABLE ${name} (${definition})`, values: [] });
   } catch (error) {

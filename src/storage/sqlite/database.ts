@@ -2,6 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { NoStoreError } from '../../core/model/errors.ts';
+import { hasFile } from '../../files/file.ts';
 import { damaged, hasWal, prepareFile, requireUsable, unsupported, walFilesOf } from './file.ts';
 import { describeNeededNode } from './version.ts';
 
@@ -52,13 +54,14 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   });
 }
 
-/** Changes neither the file nor its WAL. Throws `storage_unsupported` if the file is empty. */
+/** Changes neither the file nor its WAL. Throws a {@link NoStoreError} if the file is missing or empty. */
 export function openToRead(path: string): DatabaseSync {
   requireSoundSqlite();
   requireUsable(path, 'read');
+  if (!hasFile(path)) throw new NoStoreError(`There is no file ${path}.`);
   const open = (parameter: OpenParameter): DatabaseSync =>
     openChecked(path, parameter, defaultBusyTimeoutMs, (database, version) => {
-      if (version === 0) throw unsupported(path, 'is empty');
+      if (version === 0) throw new NoStoreError(`${path} is empty.`);
       database.exec('PRAGMA query_only = ON');
       requireTable(database);
     });

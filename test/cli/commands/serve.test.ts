@@ -96,14 +96,14 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
 it('plant-store serve › creates a missing or empty database only without a tokens file, or with --create', async (t) => {
   const { cwd, tokens } = await folderWithToken(t);
   const file = join(cwd, 'plants.db');
-  const advice = `although the tokens file ${tokens} exists. Check --storage, or restore a backup.`;
-  await assertFails('serve', { cwd }, `There is no database ${file}, ${advice}`, 2);
+  const advice = `The tokens file ${tokens} exists, so this is not the first start: check --storage, `;
+  await assertFails('serve', { cwd }, `There is no file ${file}. ${advice}`, 2);
   await writeFile(file, '');
-  await assertFails('serve', { cwd }, `${file} is empty, ${advice}`, 2);
+  await assertFails('serve', { cwd }, `${file} is empty. ${advice}`, 2);
   assert.deepEqual((await readdir(cwd)).sort(), ['plants.db', 'tokens.json']);
   assert.equal((await stat(file)).size, 0);
   execute(file, 'CREATE TABLE a (b); DROP TABLE a');
-  await assertFails('serve', { cwd }, `${file} is empty, ${advice}`, 2);
+  await assertFails('serve', { cwd }, `${file} is empty. ${advice}`, 2);
   const created = await startServer(t, [], { cwd, env: { PLANT_STORE_CREATE: 'true' } });
   assert.equal(await created.stop(), 0);
   const child = spawnCommand(['serve', '--port', '0'], { cwd });
