@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { findExposure } from '../files/exposure.ts';
+import { findExposure } from '../files/file.ts';
 import { databaseFiles } from '../storage/sqlite/file.ts';
 import { UsageError } from './command-line.ts';
 import { shellQuoted } from './print.ts';

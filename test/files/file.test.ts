@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { findOtherPlace, syncFolder } from '../../src/files/file.ts';
+import { findExposure, findOtherPlace, syncFolder } from '../../src/files/file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const skip = process.platform === 'linux' ? false : 'only Linux has /proc';
@@ -45,3 +45,42 @@ it('syncFolder › does nothing if the file system does not support fsync for fo
   });
   syncFolder('/proc');
 });
+
+/** Shell commands, each with the exposed path after it. The path of the file is `link/file`, and `link` is `own`. */
+const cases: Readonly<Record<string, string | undefined>> = {
+  true: undefined,
+  'rm own/file': undefined,
+  'ln -sf ../own/../link/target own/file': undefined,
+  'chown 65534 .': '',
+  'chown 65534 own': '/own',
+  'chown -h 65534 link': '/link',
+  'chown 65534 own/file': '/link/file',
+  'mkdir new && chown 65534 new && ln -sf ../new/file own/file': '/link/../new',
+  'chmod g+w .': '',
+  'chmod o+w .': '',
+  'chmod g+w own': '/link',
+  'chmod o+w own': '/link',
+  'chmod g+w own/file': '/link/file',
+  // Other accounts can create files in a sticky folder, but cannot replace those of root.
+  'chmod 1777 .': undefined,
+  'chmod 1777 . && rm -r own': '',
+  'chmod 1777 own': '/link',
+  'ln -sf "$PWD/file" own/file && chmod 1777 .': '',
+};
+const aclCases = { 'setfacl -m u:65534:rwx own': '/link', 'setfacl -m u:65534:rw own/file': '/link/file' };
+
+const skipUnlessRoot = process.getuid?.() === 0 ? false : 'only root can give files away';
+it(
+  'findExposure › returns the first folder, link or file that another account can change',
+  { skip: skipUnlessRoot },
+  async (t) => {
+    const hasAcl = spawnSync('setfacl', ['--version']).error === undefined;
+    if (!hasAcl) t.diagnostic('not tested with access control lists: setfacl is not installed');
+    for (const [command, exposed] of Object.entries({ ...cases, ...(hasAcl ? aclCases : {}) })) {
+      const folder = await temporaryFolder(t);
+      const script = `umask 022; mkdir own; ln -s own link; touch own/file; ${command}`;
+      execFileSync('sh', ['-ec', script], { cwd: folder });
+      assert.equal(findExposure(join(folder, 'link/file'))?.slice(folder.length), exposed, command);
+    }
+  },
+);

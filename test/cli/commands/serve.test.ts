@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { chmod, chown, link, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, link, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -57,11 +57,13 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
   await mkdir(join(cwd, 'etc'));
   await writeFile(join(cwd, 'linked.json'), '{"version":1,"tokens":[]}');
   await link(join(cwd, 'linked.json'), join(cwd, 'link'));
+  await symlink('loop', join(cwd, 'loop'));
   for (const { flags, problem, code } of [
     { flags: `--port ${port}`, problem: `in use 127.0.0.1:${port}. Change --port or --host.`, code: 1 },
     { flags: '--port 0 --host 192.0.2.1', problem: '192.0.2.1', code: 2 },
     { flags: '--tokens none/tokens.json', problem: 'There is no folder', code: 2 },
     { flags: '--tokens etc', problem: 'is not a file', code: 2 },
+    { flags: '--tokens loop', problem: 'loop cannot be used: ELOOP', code: 2 },
     { flags: '--tokens linked.json', problem: 'has another hard link', code: 2 },
     { flags: '--tokens bad.json', problem: /bad\.json cannot be used: (?!.*pst_)/, code: 2 },
     { flags: '--storage sqlite:foreign.db', problem: 'is not an SQLite database', code: 2 },
