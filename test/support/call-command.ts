@@ -32,10 +32,15 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
   process.chdir(cwd);
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   const [stdout, stderr] = [captureStream(process.stdout), captureStream(process.stderr)];
+  // A server that starts although it must not does not end. This error ends the process.
+  const limit = setTimeout(() => {
+    throw new Error(`plant-store ${args.join(' ')} did not end within a minute`);
+  }, 60_000);
   try {
     const code = await run(args);
     return { code, stdout: stdout.text(), stderr: stderr.text() };
   } finally {
+    clearTimeout(limit);
     stdout.release();
     stderr.release();
     Object.defineProperty(process, 'stdin', stdin);
