@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { errorText } from '../boundary/error-text.ts';
 import { isPlantStoreError } from '../core/model/errors.ts';
 import type { EvictionMessage } from '../http/node/connections.ts';
-import type { RequestMessage } from '../http/options.ts';
+import type { RequestMessage } from '../http/trace.ts';
 import { describeError, formatCount, printable } from './print.ts';
 
 export interface LogOptions {

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { errorTable } from '../core/model/errors.ts';
 import type { CommitMessage } from '../core/trace.ts';
 import { openConnections } from '../http/node/connections.ts';
-import type { RequestMessage } from '../http/options.ts';
+import type { RequestMessage } from '../http/trace.ts';
 import { commit } from './commit.ts';
 import { version } from './package.ts';
 

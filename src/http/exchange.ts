@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import { errorTable, PlantStoreError } from '../core/model/errors.ts';
 import type { ErrorCode } from '../core/model/errors.ts';
@@ -53,10 +54,7 @@ export interface SendOutcome {
 /** An error that a client may see before its caller is known. */
 export class HttpError extends PlantStoreError {}
 
-/** The parts of an error that an Error body contains. */
-export type ErrorText = Pick<PlantStoreError, 'code' | 'message'>;
-
-export function errorBody({ code, message }: ErrorText): string {
+export function errorBody({ code, message }: PlantStoreError): string {
   return JSON.stringify({ error: errorTable[code].integer, message });
 }
 
@@ -68,6 +66,22 @@ export function bodyHeaders(body: Result['body']): Record<string, string> {
   if (typeof body === 'string') headers['Content-Length'] = `${Buffer.byteLength(body)}`;
   else if ('byteLength' in body) headers['Content-Length'] = `${body.byteLength}`;
   return headers;
+}
+
+/** Ids that no log format has to escape. */
+const usableId = /^[!#-[\]-~]{1,128}$/;
+
+/** Distinguishes the ids that this process creates from those of other processes. */
+const ownPrefix = randomBytes(9).toString('base64url');
+let ownIds = 0;
+
+export function requestIdOf(request: ServiceRequest): string {
+  return headerMatching(request, 'x-request-id', usableId) ?? `${ownPrefix}-${(++ownIds).toString(36)}`;
+}
+
+export function headerMatching(request: ServiceRequest, name: string, pattern: RegExp): string | undefined {
+  const value = request.header(name);
+  return value !== undefined && pattern.test(value) ? value : undefined;
 }
 
 /** Checks that the headers declare a JSON body in UTF-8 (RFC 8259 §8.1) without a content coding. */

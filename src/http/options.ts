@@ -1,11 +1,11 @@
 import type { Authenticate } from '../boundary/caller.ts';
 import { errorText } from '../boundary/error-text.ts';
 import { checkFunctionOption, checkIntegerOption, checkMethods, checkOptionNames } from '../boundary/options.ts';
-import type { ErrorCode } from '../core/model/errors.ts';
 import type { NewPlant, Plant, PlantId } from '../core/model/plant.ts';
 import type { JsonPage } from '../core/page.ts';
 import type { ListOptions } from '../core/plant-store.ts';
 import { parseCorsOrigin } from './cors.ts';
+import { checkBasePath } from './routes.ts';
 
 /**
  * The methods of a `PlantStore` that the service calls. An object that wraps a store, or a store of another copy of the
@@ -68,46 +68,6 @@ export interface FailedRequest {
   readonly path: string;
 }
 
-/**
- * The message on the channels of `tracingChannel('plant-store:request')`. The service traces each request that it
- * handles until the response has been sent or the client has disconnected. Requests that node:http rejects, or that the
- * listener passes to `next`, are not traced. The message contains no tokens, query strings or bodies, but an `error` of
- * the database can contain parts of a plant. The members from `user` on are set when the request has ended.
- */
-export interface RequestMessage {
-  /** The value of the response's `X-Request-Id` header. */
-  readonly requestId: string;
-  /** The request's `traceparent` header (W3C Trace Context); `undefined` if it is missing or invalid. */
-  readonly traceparent: string | undefined;
-  /** The client's IP address (see the `trustedProxies` option); `undefined` if the address is unknown. */
-  readonly client: string | undefined;
-  /** The HTTP method, such as `GET`. */
-  readonly method: string;
-  /** The path template in the OpenAPI document, such as `/plants/{id}`; empty if no route matches. */
-  readonly path: string;
-  /** If no route matches, the first segments of the path, with `…` for long or unusual ones; otherwise `undefined`. */
-  readonly unmatchedPath: string | undefined;
-  /** The operationId in the OpenAPI document; `undefined` for OPTIONS requests, or if no operation matches. */
-  readonly operation: string | undefined;
-  /** The error that was reported to `onError`; `undefined` if no error was reported. */
-  readonly error?: unknown;
-  /** The authenticated user; `undefined` if the request was not authenticated. */
-  readonly user: string | undefined;
-  /** The `tokenId` that `authenticate` returned, if any. */
-  readonly tokenId: string | undefined;
-  /** The HTTP status; 0 until the request has ended; 499 if the request failed after its client had disconnected. */
-  readonly status: number;
-  /** The response's error code, if any; `incomplete` if an error ended the response early, whatever its status. */
-  readonly code: ErrorCode | 'incomplete' | undefined;
-  /**
-   * The milliseconds from the request header, or from the end of the connection's previous response if it is later,
-   * to the end of the response.
-   */
-  readonly durationMs: number;
-  /** `false` if the client disconnected or an error ended the response early. The status is the one that was sent. */
-  readonly isComplete: boolean;
-}
-
 /** The options of any front. */
 export type AnyOptions = ServiceOptions<never>;
 
@@ -136,19 +96,6 @@ export function parseServiceOptions(store: unknown, options: AnyOptions): Parsed
   checkBasePath(basePath);
   const origins = parseCorsOrigin(corsOrigin);
   return { authenticate, maxBodyBytes, maxInFlight, basePath, corsOrigin: origins, trustedProxies, onError };
-}
-
-/** Matches one or more path segments (RFC 3986 §3.3), each preceded by a slash. */
-const pathPattern = /^(?:\/(?:[\w\-.~!$&'()*+,;=:@]|%[\da-f]{2})+)+$/i;
-
-export function isBasePath(path: string): boolean {
-  return path === '' || pathPattern.test(path);
-}
-
-/** @throws {TypeError} if `path` is neither empty nor a path such as `/garden`; the message names the option. */
-export function checkBasePath(path: unknown): void {
-  if (typeof path === 'string' && isBasePath(path)) return;
-  throw new TypeError('basePath must be a path that begins with a slash and does not end with one, such as /garden');
 }
 
 export function printError(error: unknown, { method, path }: FailedRequest): void {

@@ -75,8 +75,15 @@ export function splitTarget(target: string): { path: string; query: string } {
   return { path: path === '' ? '/' : path, query: queryAt === -1 ? '' : target.slice(queryAt + 1) };
 }
 
-/** Returns the first segments of a path for a log. Replaces long and unusual segments, because they may be secrets. */
-export function redactPath(path: string): string {
-  const segments = path.split('/', 5);
-  return segments.map((segment) => (/^[\w.-]{0,20}$/.test(segment) ? segment : '…')).join('/');
+/** Matches one or more path segments (RFC 3986 §3.3), each preceded by a slash. */
+const pathPattern = /^(?:\/(?:[\w\-.~!$&'()*+,;=:@]|%[\da-f]{2})+)+$/i;
+
+export function isBasePath(path: string): boolean {
+  return path === '' || pathPattern.test(path);
+}
+
+/** @throws {TypeError} if `path` is neither empty nor a path such as `/garden`; the message names the option. */
+export function checkBasePath(path: unknown): void {
+  if (typeof path === 'string' && isBasePath(path)) return;
+  throw new TypeError('basePath must be a path that begins with a slash and does not end with one, such as /garden');
 }

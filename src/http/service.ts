@@ -6,16 +6,16 @@ import { int64FromText, parseNewPlant, plantJson } from '../core/model/plant.ts'
 import { isTraced } from '../core/trace.ts';
 import { challenge, findCaller } from './auth.ts';
 import { corsHeaders } from './cors.ts';
-import { bodyHeaders, checkMediaType, errorBody, HttpError, parseBody } from './exchange.ts';
-import type { ErrorText, Result, ServiceRequest, ServiceResponse } from './exchange.ts';
+import { bodyHeaders, checkMediaType, errorBody, HttpError, parseBody, requestIdOf } from './exchange.ts';
+import type { Result, ServiceRequest, ServiceResponse } from './exchange.ts';
 import { parseListQuery, readList } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
-import { isBasePath, parseServiceOptions, printError } from './options.ts';
+import { parseServiceOptions, printError } from './options.ts';
 import type { AnyOptions, FailedRequest, ServiceStore } from './options.ts';
-import { Permits } from './permits.ts';
-import { redactPath, operationOf, resolveTarget } from './routes.ts';
-import type { Operation, OperationId, ResolvedTarget } from './routes.ts';
-import { requestChannel, requestIdOf, RequestTrace } from './trace.ts';
+import { isBasePath, operationOf, resolveTarget } from './routes.ts';
+import type { OperationId } from './routes.ts';
+import { requestChannel, RequestTrace } from './trace.ts';
+import type { RoutedRequest } from './trace.ts';
 
 /** The HTTP service, independent of any server. It returns a response to each request and does not use sockets. */
 export interface Service {
@@ -25,13 +25,8 @@ export interface Service {
   onError(error: unknown, request: FailedRequest): void;
 }
 
-interface Call {
-  readonly request: ServiceRequest;
-  readonly requestId: string;
-  readonly target: ResolvedTarget;
-  /** The operation; `undefined` for OPTIONS or if no operation matches. */
-  readonly operation: Operation | undefined;
-  readonly trace: RequestTrace | undefined;
+interface Call extends RoutedRequest {
+  trace: RequestTrace | undefined;
   caller: Caller | undefined;
   /** The user who holds a permit for this request; `undefined` if no permit has been taken. */
   permitHolder: string | undefined;
@@ -54,14 +49,20 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
 
   function handle(request: ServiceRequest): Promise<ServiceResponse> {
     const target = resolveTarget(request.target, basePath);
-    const { route } = target;
-    const operation = route && operationOf(route, request.method);
+    const operation = target.route && operationOf(target.route, request.method);
     const requestId = requestIdOf(request);
-    const unmatchedPath = route === undefined ? redactPath(target.path) : undefined;
-    const traced = { requestId, path: route?.path ?? '', unmatchedPath, operation: operation?.id };
-    const trace = isTraced(requestChannel) ? new RequestTrace(request, traced, trustedProxies) : undefined;
-    const call: Call = { request, requestId, target, operation, trace, caller: undefined, permitHolder: undefined };
-    return trace === undefined ? decide(call) : trace.run(() => decide(call));
+    const call: Call = {
+      request,
+      requestId,
+      target,
+      operation,
+      trace: undefined,
+      caller: undefined,
+      permitHolder: undefined,
+    };
+    if (!isTraced(requestChannel)) return decide(call);
+    call.trace = new RequestTrace(call, trustedProxies);
+    return call.trace.run(() => decide(call));
   }
 
   async function decide(call: Call): Promise<ServiceResponse> {
@@ -111,7 +112,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
   };
 
   function errorResult(call: Call, error: unknown): Result {
-    const known = publicError(error, call.caller !== undefined) ?? new HttpError('internal');
+    const known = isPublic(error, call.caller !== undefined) ? error : new HttpError('internal');
     const { code } = known;
     const { status } = errorTable[code];
     if (status >= 500 && code !== 'saturated' && code !== 'closed') report(call, error);
@@ -159,17 +160,39 @@ function openApiJson(prefix: string): string {
 }
 
 /**
- * Returns the error if a client may see it. Until the caller is known, any error other than an HttpError comes from
- * `authenticate`, and clients need to know about it only if they can retry.
+ * Until the caller is known, any error other than an HttpError comes from `authenticate`. Clients need to know about it
+ * only if they can retry.
  */
-function publicError(error: unknown, isCallerKnown: boolean): ErrorText | undefined {
-  try {
-    if (!isPlantStoreError(error)) return undefined;
-    const { code, message } = error;
-    const isPublic = isCallerKnown || code === 'storage_unavailable' || error instanceof HttpError;
-    return isPublic ? { code, message } : undefined;
-  } catch {
-    // An application can throw any object, even one whose properties cannot be read.
-    return undefined;
+function isPublic(error: unknown, isCallerKnown: boolean): error is PlantStoreError {
+  if (!isPlantStoreError(error)) return false;
+  return isCallerKnown || error.code === 'storage_unavailable' || error instanceof HttpError;
+}
+
+/**
+ * Limits the number of requests in progress and shares the permits fairly: a user gets another permit only if the user
+ * holds fewer permits than are still free. One user can therefore hold half of the permits, and each of two users a
+ * third. This algorithm is known as dynamic thresholds (Choudhury and Hahne, 1998).
+ */
+export class Permits {
+  readonly #held = new Map<string, number>();
+  #free: number;
+
+  constructor(max: number) {
+    this.#free = max;
+  }
+
+  take(user: string): boolean {
+    const held = this.#held.get(user) ?? 0;
+    if (held >= this.#free) return false;
+    this.#held.set(user, held + 1);
+    this.#free--;
+    return true;
+  }
+
+  release(user: string): void {
+    const held = this.#held.get(user) ?? 0;
+    if (held > 1) this.#held.set(user, held - 1);
+    else this.#held.delete(user);
+    this.#free++;
   }
 }

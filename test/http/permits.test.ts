@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Authenticate } from '../../src/http.ts';
-import { Permits } from '../../src/http/permits.ts';
+import { Permits } from '../../src/http/service.ts';
 import { outcome } from '../support/call.ts';
 import type { Answered, Call } from '../support/call.ts';
 import { eventuallyEqual } from '../support/eventually.ts';

@@ -9,7 +9,7 @@ import { hasFile } from '../../files/file.ts';
 import { parseCorsOrigin } from '../../http/cors.ts';
 import { createRequestListener } from '../../http/node/listener.ts';
 import { createServerFor, drainServer } from '../../http/node/server.ts';
-import { checkBasePath } from '../../http/options.ts';
+import { checkBasePath } from '../../http/routes.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
 import { createAdminServer, Readiness } from '../admin.ts';
 import { defaultLogFormat, UsageError, withUsageError } from '../command-line.ts';
