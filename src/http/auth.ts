@@ -19,16 +19,19 @@ function bearerToken(request: ServiceRequest): string {
   throw new HttpError(/^bearer(?:\s|$)/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
 }
 
-/** Throws `missing_credentials` or `invalid_token`. Any other error is a fault of the application. */
-export async function findCaller(
+/**
+ * Fails with `missing_credentials` or `invalid_token`. Any other error is a fault of the application. Returns a promise
+ * only if `authenticate` returns one.
+ */
+export function findCaller(
   authenticate: Authenticate<never>,
   request: ServiceRequest,
   path: string,
-): Promise<Caller> {
+): Caller | Promise<Caller> {
   const token = bearerToken(request);
   const header = (name: string): string | undefined => request.header(name.toLowerCase());
   const result = authenticate(token, { method: request.method, path, header, raw: request.raw as never });
-  return checkedCaller(isPromiseLike(result) ? await inTime(result) : result);
+  return isPromiseLike(result) ? inTime(result).then(checkedCaller) : checkedCaller(result);
 }
 
 /** Unlike `instanceof Promise`, recognizes a promise of another realm, and one whose class a library has replaced. */

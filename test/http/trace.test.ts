@@ -170,7 +170,7 @@ it('the events of a request are those of tracePromise, with error if onError is 
   await call('GET', '/plants', { token: 'eve' });
   assert.deepEqual(events.splice(0), ['start', 'end', 'asyncStart', 'asyncEnd']);
   await call('DELETE', '/plants/7');
-  assert.deepEqual(events, ['start', 'end', 'error', 'asyncStart', 'asyncEnd']);
+  assert.deepEqual(events, ['start', 'error', 'end', 'asyncStart', 'asyncEnd']);
   const route = { method: 'DELETE', path: '/plants/{id}', operation: 'deletePlant' };
   assert.partialDeepStrictEqual(started, { ...route, status: 0, durationMs: 0, isComplete: false });
   const message = messages.at(-1);
