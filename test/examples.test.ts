@@ -44,8 +44,7 @@ describe('examples', { concurrency: 3 }, () => {
   });
 
   it('examples/serve-postgres.ts › serves the same plants from two processes, which stop on SIGTERM', async (t) => {
-    const cluster = await PostgresCluster.start();
-    t.after(() => cluster.remove());
+    const cluster = await PostgresCluster.start(t);
     const start = () => startExample(t, [pathOf('serve-postgres.ts')], { DATABASE_URL: cluster.url() });
     const [first, second] = [await start(), await start()];
     assert.equal(await call(`${first.url}/plants`, '{"id":1,"name":"Fern"}'), '{"name":"Fern"}');

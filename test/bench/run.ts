@@ -132,8 +132,7 @@ const install = ['ci', '--prefix', join(root, 'test/bench'), '--no-audit', '--no
 if (values.against === undefined) execFileSync('npm', install, { stdio: 'inherit' });
 process.once('SIGINT', () => process.exit(1));
 await using cleanUp = new CleanUp();
-const cluster = await PostgresCluster.start({ fsync: true });
-cleanUp.after(() => cluster.remove());
+const cluster = await PostgresCluster.start(cleanUp, { fsync: true });
 const running = new Map<string, Server>();
 const candidates = listCandidates((name) => matches(values.candidates, name), values.against);
 const rows: RowResult[] = [];

@@ -20,8 +20,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { folderWithToken } from '../support/token-server.ts';
 import { create, firstPage } from '../support/writes.ts';
 
-const cluster = await PostgresCluster.start({ checksPassword: true });
-after(() => cluster.remove());
+const cluster = await PostgresCluster.start({ after }, { checksPassword: true });
 
 const locate = (value: string): StorageLocation => parseStorage({ value, source: '--storage' }, ['postgres']);
 

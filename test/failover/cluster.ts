@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readDocument } from '../support/documents.ts';
 import { eventually, eventuallyEqual } from '../support/eventually.ts';
-import { ownedFolder } from '../support/postgres-binaries.ts';
+import { ownedFolder } from '../support/postgres.ts';
 import { signalTree } from '../support/process-tree.ts';
 import { runSuccessfully } from '../support/run-program.ts';
 import { LoggedProcess } from './logged-process.ts';

