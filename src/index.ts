@@ -4,7 +4,7 @@
  * @module plant-store
  */
 
-export type { CommitMessage } from './core/trace.ts';
+export type { CommitMessage } from './core/write-queue.ts';
 export { errorTable, isPlantStoreError, PlantStoreError } from './core/model/errors.ts';
 export type { ErrorCode, ErrorRow } from './core/model/errors.ts';
 export { PlantStore } from './core/plant-store.ts';

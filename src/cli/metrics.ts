@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { errorTable } from '../core/model/errors.ts';
-import type { CommitMessage } from '../core/trace.ts';
+import type { CommitMessage } from '../core/write-queue.ts';
 import { openConnections } from '../http/node/connections.ts';
 import type { RequestMessage } from '../http/trace.ts';
 import { commit } from './commit.ts';

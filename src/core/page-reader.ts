@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers';
+import { Arrivals, runInNeutralContext } from './grouping.ts';
 import { asStorageError } from './model/errors.ts';
 import { plantsJson } from './model/plant.ts';
 import { PageCache } from './page-cache.ts';
 import { maxPageLength } from './page.ts';
 import type { JsonPage, PageRequest } from './page.ts';
 import type { ListRange, PlantPage, StorageAdapter } from './storage-adapter.ts';
-import { runInNeutralContext } from './trace.ts';
-import { Arrivals } from './write-queue.ts';
 
 /** A turn ends after about this many plants, because a synchronous adapter blocks the event loop. */
 const maxTurnPlants = maxPageLength;

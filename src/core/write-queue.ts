@@ -1,10 +1,30 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { tracingChannel } from 'node:diagnostics_channel';
+import type { TracingChannel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { setImmediate, setTimeout } from 'node:timers';
+import { Arrivals, runInNeutralContext } from './grouping.ts';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
 import { idOf } from './storage-adapter.ts';
 import type { StorageAdapter, Write } from './storage-adapter.ts';
-import { captureContext, runInNeutralContext, traceCommit } from './trace.ts';
-import type { RequestContext } from './trace.ts';
+
+/** The message on the channels of `tracingChannel('plant-store:commit')`, which trace each batch of a PlantStore. */
+export interface CommitMessage {
+  /** The number of writes in the batch. */
+  readonly writes: number;
+  /**
+   * One function for each write that was requested while the `start` channel had subscribers. It calls `work` in the
+   * async context of that request (`AsyncLocalStorage.snapshot()`), so that a subscriber can link the commit to the
+   * request.
+   */
+  readonly contexts: readonly (<Result>(work: () => Result) => Result)[];
+  /** The commit's error; `undefined` if the commit succeeded. */
+  readonly error?: PlantStoreError;
+  /** The duration of the commit in milliseconds, without the wait before it; 0 until the commit has ended. */
+  readonly durationMs: number;
+}
+
+const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('plant-store:commit');
 
 const maxBatchWrites = 1000;
 
@@ -16,12 +36,14 @@ const maxWaitIterations = 5;
 
 const maxReturnWaitMs = 10;
 
+type OpenMessage = CommitMessage & { durationMs: number };
+
 interface Entry {
   readonly write: Write;
   readonly bytes: number;
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
-  readonly context: RequestContext | undefined;
+  readonly context: CommitMessage['contexts'][number] | undefined;
 }
 
 /**
@@ -58,7 +80,8 @@ export class WriteQueue {
       if (this.#isClosed) throw new PlantStoreError('closed');
       if (this.#pending >= this.#maxPendingWrites) throw new PlantStoreError('saturated');
       this.#pending++;
-      this.#waiting.push({ write, bytes: sizeOf(write), resolve, reject, context: captureContext() });
+      const context = commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
+      this.#waiting.push({ write, bytes: sizeOf(write), resolve, reject, context });
       const isAlone = this.#arrivals.add();
       this.#running ??= runInNeutralContext(() => this.#run(isAlone));
       if (this.#waiting.length >= this.#enough) this.#endWait?.();
@@ -76,9 +99,11 @@ export class WriteQueue {
       await (isAlone ? undefined : this.#waitUntilQuiet());
       isAlone = false;
       const pendingBefore = this.#pending;
-      const startMs = performance.now();
-      const pendingAtSuccess = await this.#settle(this.#takeBatch());
-      if (pendingAtSuccess > pendingBefore) await this.#waitForReturns(pendingAtSuccess, performance.now() - startMs);
+      const batch = this.#takeBatch();
+      const contexts = batch.map(({ context }) => context).filter((context) => context !== undefined);
+      const message = { writes: batch.length, contexts, durationMs: 0 };
+      const pendingAtSuccess = await this.#settle(batch, message);
+      if (pendingAtSuccess > pendingBefore) await this.#waitForReturns(pendingAtSuccess, message.durationMs);
     }
     this.#running = undefined;
   }
@@ -113,10 +138,10 @@ export class WriteQueue {
   }
 
   /** Returns the number of writes that were pending when the commit succeeded; 0 if it failed. */
-  async #settle(batch: readonly Entry[]): Promise<number> {
+  async #settle(batch: readonly Entry[], message: OpenMessage): Promise<number> {
     let pendingAtSuccess = 0;
     try {
-      const outcomes = await traceCommit(batch, () => this.#commit(batch.map(({ write }) => write)));
+      const outcomes = await commitChannel.tracePromise(() => this.#commit(batch, message), message);
       pendingAtSuccess = this.#pending;
       batch.forEach((entry, index) => {
         entry.resolve(outcomes[index] === true);
@@ -128,17 +153,19 @@ export class WriteQueue {
     return pendingAtSuccess;
   }
 
-  async #commit(writes: readonly Write[]): Promise<boolean[]> {
+  async #commit(batch: readonly Entry[], message: OpenMessage): Promise<boolean[]> {
+    const startMs = performance.now();
     try {
-      const outcomes: unknown = await this.#storage.commit(writes);
+      const outcomes: unknown = await this.#storage.commit(batch.map(({ write }) => write));
       const isBoolean = (outcome: unknown): outcome is boolean => typeof outcome === 'boolean';
-      if (Array.isArray(outcomes) && outcomes.length === writes.length && outcomes.every(isBoolean)) return outcomes;
+      if (Array.isArray(outcomes) && outcomes.length === batch.length && outcomes.every(isBoolean)) return outcomes;
       throw new TypeError('commit of the storage adapter must return one boolean for each write');
     } catch (error) {
       throw asStorageError(error);
     } finally {
+      message.durationMs = performance.now() - startMs;
       // A failed commit might also have changed the plants, because its outcome is unknown.
-      for (const { user } of writes) this.#onChange(user);
+      for (const { write } of batch) this.#onChange(write.user);
     }
   }
 
@@ -152,12 +179,13 @@ export class WriteQueue {
     let freeBytes = maxBatchBytes;
     this.#waiting = this.#waiting.filter((entry) => {
       const { write, bytes } = entry;
+      const id = idOf(write);
       let taken = byUser.get(write.user);
       if (taken === undefined) byUser.set(write.user, (taken = { ids: new Set(), bytes: 0 }));
       const isFull = batch.length === maxBatchWrites || (batch.length > 0 && taken.bytes + bytes > freeBytes);
-      const mustWait = isFull || taken.ids.has(idOf(write));
+      const mustWait = isFull || taken.ids.has(id);
       // Later writes to the same plant must not overtake this one.
-      taken.ids.add(idOf(write));
+      taken.ids.add(id);
       if (mustWait) return true;
       taken.bytes += bytes;
       freeBytes -= bytes;
@@ -173,21 +201,4 @@ function sizeOf(write: Write): number {
   if (write.kind === 'delete') return 0;
   const { name, tag = '' } = write.plant;
   return Buffer.byteLength(name) + Buffer.byteLength(tag);
-}
-
-/** Counts the requests of each event loop iteration, to detect whether only one client sends requests. */
-export class Arrivals {
-  #count = 0;
-  #isCrowded = true;
-
-  /** Returns whether the request is alone: the first in its iteration, after an iteration with only one request. */
-  add(): boolean {
-    this.#count++;
-    if (this.#count > 1) return false;
-    setImmediate(() => {
-      this.#isCrowded = this.#count > 1;
-      this.#count = 0;
-    });
-    return !this.#isCrowded;
-  }
 }

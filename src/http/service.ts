@@ -3,7 +3,6 @@ import type { Caller } from '../boundary/caller.ts';
 import { errorTable, isPlantStoreError, PlantStoreError } from '../core/model/errors.ts';
 import { guardHook } from '../boundary/options.ts';
 import { int64FromText, parseNewPlant, plantJson } from '../core/model/plant.ts';
-import { isTraced } from '../core/trace.ts';
 import { challenge, findCaller } from './auth.ts';
 import { corsHeaders } from './cors.ts';
 import { bodyHeaders, checkMediaType, errorBody, HttpError, parseBody, requestIdOf } from './exchange.ts';
@@ -60,7 +59,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
       caller: undefined,
       permitHolder: undefined,
     };
-    if (!isTraced(requestChannel)) return decide(call);
+    if (!isTraced()) return decide(call);
     call.trace = new RequestTrace(call, trustedProxies);
     return call.trace.run(() => decide(call));
   }
@@ -155,6 +154,12 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
   }
 
   return { handle, onError, hasRoute: (target) => resolveTarget(target, basePath).route !== undefined };
+}
+
+/** Bun implements `hasSubscribers` for the channels, but not for the TracingChannel. */
+function isTraced(): boolean {
+  const { start, asyncEnd, error } = requestChannel;
+  return asyncEnd.hasSubscribers || start.hasSubscribers || error.hasSubscribers;
 }
 
 function openApiJson(prefix: string): string {
