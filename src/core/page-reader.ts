@@ -1,19 +1,15 @@
 import { setImmediate } from 'node:timers';
 import { Arrivals, runInNeutralContext } from './grouping.ts';
 import { asStorageError } from './model/errors.ts';
-import { plantsJson } from './model/plant.ts';
-import { PageCache } from './page-cache.ts';
-import { maxPageLength } from './page.ts';
+import { maxPageLength, readPage, toJsonPage } from './page.ts';
 import type { JsonPage, PageRequest } from './page.ts';
-import type { ListRange, PlantPage, StorageAdapter } from './storage-adapter.ts';
+import type { StorageAdapter } from './storage-adapter.ts';
 
 /** A turn ends after about this many plants, because a synchronous adapter blocks the event loop. */
 const maxTurnPlants = maxPageLength;
 
 /** A turn starts at the latest after this many requests, because an iteration with many clients takes long. */
 const maxArrivals = 64;
-
-export const emptyPage: JsonPage = Object.freeze({ json: '[]', count: 0, lastId: undefined, hasMore: false });
 
 interface Entry {
   readonly request: PageRequest;
@@ -47,7 +43,7 @@ export class PageReader {
     }
   }
 
-  /** Removes a user's cached pages. */
+  /** Removes a user's page from the cache. */
   forget(user: string): void {
     this.#cache?.forget(user);
   }
@@ -72,22 +68,11 @@ export class PageReader {
   }
 
   #takeTurn(): void {
+    this.#resolveCached();
+    if (this.#waiting.size === 0) return;
     runInNeutralContext(() => {
-      this.#resolveCached();
       this.#readWaiting();
     });
-  }
-
-  #readWaiting(): void {
-    let plants = 0;
-    for (const [user, entries] of this.#waiting) {
-      if (this.#reading.has(user)) continue;
-      if (plants >= maxTurnPlants) {
-        this.#schedule();
-        return;
-      }
-      plants += this.#readNext(user, entries);
-    }
   }
 
   #resolveCached(): void {
@@ -111,6 +96,18 @@ export class PageReader {
     }
   }
 
+  #readWaiting(): void {
+    let plants = 0;
+    for (const [user, entries] of this.#waiting) {
+      if (this.#reading.has(user)) continue;
+      if (plants >= maxTurnPlants) {
+        this.#schedule();
+        return;
+      }
+      plants += this.#readNext(user, entries);
+    }
+  }
+
   /** Reads a user's next pages, each page once. Returns the sum of their limits. */
   #readNext(user: string, entries: readonly Entry[]): number {
     const reads = new Map<string, Promise<JsonPage>>();
@@ -128,8 +125,8 @@ export class PageReader {
       page.then(resolve, reject);
       count++;
     }
+    // Adding the user again moves it to the end of the map.
     this.#waiting.delete(user);
-    // The user is now at the end of the map.
     if (count < entries.length) this.#waiting.set(user, entries.slice(count));
     this.#reading.add(user);
     void Promise.allSettled(reads.values()).then(() => {
@@ -148,30 +145,67 @@ export class PageReader {
   }
 }
 
-/** Rejects with a PlantStoreError. An invalid page counts as a failure of the storage. */
-export async function readPage(storage: StorageAdapter, user: string, range: ListRange): Promise<PlantPage> {
-  try {
-    const page = await storage.list(user, range);
-    checkPage(page, range);
-    return page;
-  } catch (error) {
-    throw asStorageError(error);
+interface CachedPage {
+  readonly limit: number;
+  readonly page: JsonPage;
+}
+
+/** The estimated size of the objects of a cached page, in UTF-16 code units. */
+const overhead = 512;
+
+/** Contains one first page of each user, so that a user cannot fill the cache by varying the limit. */
+class PageCache {
+  readonly #maxCodeUnits: number;
+  readonly #dataVersion: () => number;
+  readonly #pages = new Map<string, CachedPage>();
+  #codeUnits = 0;
+  #version: number | undefined;
+  /** Increases whenever cached pages might have become stale. */
+  changes = 0;
+
+  constructor(maxBytes: number, dataVersion: () => number) {
+    this.#maxCodeUnits = maxBytes / 2;
+    this.#dataVersion = dataVersion;
+  }
+
+  get({ user, after, limit }: PageRequest): JsonPage | undefined {
+    const cached = this.#pages.get(user);
+    return cached?.limit === limit && after === undefined ? cached.page : undefined;
+  }
+
+  add({ user, after, limit }: PageRequest, page: JsonPage): void {
+    if (after !== undefined) return;
+    this.#remove(user);
+    this.#pages.set(user, { limit, page });
+    this.#codeUnits += sizeOf(user, page);
+    for (const oldest of this.#pages.keys()) {
+      if (this.#codeUnits <= this.#maxCodeUnits) return;
+      this.#remove(oldest);
+    }
+  }
+
+  forget(user: string): void {
+    this.changes++;
+    this.#remove(user);
+  }
+
+  checkVersion(): void {
+    const version = this.#dataVersion();
+    if (version === this.#version) return;
+    this.#version = version;
+    this.changes++;
+    this.#pages.clear();
+    this.#codeUnits = 0;
+  }
+
+  #remove(user: string): void {
+    const cached = this.#pages.get(user);
+    if (cached === undefined) return;
+    this.#pages.delete(user);
+    this.#codeUnits -= sizeOf(user, cached.page);
   }
 }
 
-export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
-  return { json: plantsJson(plants), count: plants.length, lastId: plants.at(-1)?.id, hasMore };
-}
-
-/** Throws a TypeError if the page is invalid, because an invalid page could make a list endless. */
-function checkPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): void {
-  const { plants, hasMore } = page ?? {};
-  if (Array.isArray(plants) && typeof hasMore === 'boolean') {
-    const [first, last] = [plants[0], plants.at(-1)];
-    const isEmpty = first === undefined || last === undefined;
-    const isInRange = isEmpty ? !hasMore : (after === undefined || first.id > after) && first.id <= last.id;
-    if (plants.length <= limit && isInRange) return;
-  }
-  const rule = 'at most limit plants, in ascending order of id, after the id; at least one if hasMore is true';
-  throw new TypeError(`list of the storage adapter must return { plants, hasMore }: ${rule}`);
+function sizeOf(user: string, { json }: JsonPage): number {
+  return user.length + json.length + overhead;
 }

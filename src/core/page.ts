@@ -1,6 +1,7 @@
-import { minInt64, plantJson } from './model/plant.ts';
+import { asStorageError } from './model/errors.ts';
+import { minInt64, plantJson, plantsJson } from './model/plant.ts';
 import type { Plant, PlantId } from './model/plant.ts';
-import type { ListRange, OwnedPlant, PlantPage } from './storage-adapter.ts';
+import type { ListRange, OwnedPlant, PlantPage, StorageAdapter } from './storage-adapter.ts';
 
 /** A page of a user's plants as JSON. */
 export interface JsonPage {
@@ -31,7 +32,7 @@ export const taggedBytes = 20;
 /** The maximum size of a UTF-16 code unit in JSON. For example, U+0001 becomes the six bytes `\u0001`. */
 const maxCodeUnitBytes = 6;
 
-/** Returns how many plants fit in a page. Measures their JSON only if an upper bound of its size is too large. */
+/** Returns how many of the plants fit in a page. Measures their JSON only if they might not all fit. */
 export function countInPage(plants: readonly Plant[]): number {
   plants = plants.slice(0, maxPageLength);
   let mostBytes = 2;
@@ -47,6 +48,35 @@ export function countInPage(plants: readonly Plant[]): number {
 export function cutPage(found: Plant[], limit: number): PlantPage {
   const plants = found.slice(0, Math.min(limit, countInPage(found)));
   return { plants, hasMore: plants.length < found.length };
+}
+
+/** Rejects with a PlantStoreError. An invalid page counts as a failure of the storage. */
+export async function readPage(storage: StorageAdapter, user: string, range: ListRange): Promise<PlantPage> {
+  try {
+    const page = await storage.list(user, range);
+    checkPage(page, range);
+    return page;
+  } catch (error) {
+    throw asStorageError(error);
+  }
+}
+
+/** Throws a TypeError if the page is invalid, because an invalid page could make a list endless. */
+function checkPage(page: Partial<PlantPage> | null | undefined, { after, limit }: ListRange): void {
+  const { plants, hasMore } = page ?? {};
+  if (Array.isArray(plants) && typeof hasMore === 'boolean') {
+    const [first, last] = [plants[0], plants.at(-1)];
+    const isEmpty = first === undefined || last === undefined;
+    const isInRange = isEmpty ? !hasMore : (after === undefined || first.id > after) && first.id <= last.id;
+    if (plants.length <= limit && isInRange) return;
+  }
+  const rule = 'at most limit plants, in ascending order of id, after the id; at least one if hasMore is true';
+  throw new TypeError(`list of the storage adapter must return { plants, hasMore }: ${rule}`);
+}
+
+/** Frozen, because several callers can receive the same page. */
+export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
+  return Object.freeze({ json: plantsJson(plants), count: plants.length, lastId: plants.at(-1)?.id, hasMore });
 }
 
 /** Returns the smallest id of a range, which is not an int64 if `after` is the largest int64. */

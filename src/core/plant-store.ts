@@ -4,8 +4,8 @@ import { PlantStoreError } from './model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../boundary/options.ts';
 import { checkUser, maxLimit, parseInt64, parseNewPlant } from './model/plant.ts';
 import type { NewPlant, Plant, PlantIdInput } from './model/plant.ts';
-import { emptyPage, PageReader, readPage } from './page-reader.ts';
-import { maxPageLength } from './page.ts';
+import { PageReader } from './page-reader.ts';
+import { maxPageLength, readPage, toJsonPage } from './page.ts';
 import type { JsonPage } from './page.ts';
 import { checkAdapter } from './storage-adapter.ts';
 import type { ListRange, StorageAdapter } from './storage-adapter.ts';
@@ -19,7 +19,8 @@ export interface PlantStoreOptions {
   maxPendingWrites?: number | undefined;
   /**
    * The maximum size of the page cache in bytes, 0 or more; default 16777216. Each UTF-16 code unit of JSON counts as
-   * two bytes. The cache is used only if the adapter has a `dataVersion` method.
+   * two bytes. The cache contains one page for each user: the last first page of a list that was read. It is used only
+   * if the adapter has a `dataVersion` method.
    */
   maxCacheBytes?: number | undefined;
 }
@@ -123,7 +124,8 @@ export class PlantStore {
    */
   async listPageJson(user: string, options: ListOptions = {}): Promise<JsonPage> {
     const { after, limit } = this.#parseList(user, options);
-    return limit === 0 ? emptyPage : this.#pages.read({ user, after, limit: Math.min(limit, maxPageLength) });
+    if (limit === 0) return toJsonPage({ plants: [], hasMore: false });
+    return this.#pages.read({ user, after, limit: Math.min(limit, maxPageLength) });
   }
 
   /**

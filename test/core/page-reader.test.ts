@@ -4,7 +4,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import fc from 'fast-check';
 import { PlantStore } from '../../src/index.ts';
 import type { JsonPage } from '../../src/index.ts';
-import { toJsonPage } from '../../src/core/page-reader.ts';
+import { toJsonPage } from '../../src/core/page.ts';
 import { create, createEach } from '../../src/testing/plants.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { rowOfPlants } from '../support/stored-plants.ts';
@@ -189,4 +189,38 @@ it('page reader › lists are rejected while the version cannot be read, and con
   await Promise.all(['ada', 'bob'].map((user) => assert.rejects(count(user), rejected)));
   storage.version = 0;
   assert.equal(await count('ada'), 1000);
+});
+
+it("page reader › the cache evicts the oldest users' pages if they exceed maxCacheBytes", async () => {
+  const nameLength = 100_000;
+  // Three pages fit, because each character counts as two bytes.
+  const { storage, reads, store } = await open({ maxCacheBytes: 7 * nameLength });
+  const users = ['A', 'B', 'C', 'D'];
+  await storage.commit(users.map((user) => create(1, user, 'x'.repeat(nameLength))));
+  /** Lists the first pages of these users. Returns the users whose pages were not cached. */
+  const missesOf = async (names: string): Promise<string> => {
+    reads.length = 0;
+    for (const user of names) await store.listPageJson(user, { limit: 1 });
+    return reads.map((read) => read.split(' ')[0]).join('');
+  };
+  assert.equal(await missesOf('ABCABCDBCDA'), 'ABCDA');
+  // The space of pages that were removed after a write or a commit of another process is used again.
+  for (let n = 0; n < 10; n++) {
+    if (n < 5) storage.version++;
+    else await store.deletePlant('A', 2);
+    assert.equal(await missesOf('AA'), 'A');
+  }
+  assert.equal(await missesOf('BCABC'), 'BC');
+  // Users without plants also need memory.
+  for (let n = 0; n < 2000; n++) await store.listPageJson(`user ${n}`);
+  assert.equal(await missesOf('A'), 'A');
+});
+
+it("page reader › lists of a user with many limits do not evict another user's page", async () => {
+  const { reads, store } = await open({ maxCacheBytes: 20_000 });
+  await store.listPageJson('eve');
+  for (let limit = 1; limit <= 1000; limit++) await store.listPageJson('bob', { limit });
+  assert.equal(reads.length, 1001);
+  await store.listPageJson('eve');
+  assert.equal(reads.length, 1001);
 });

@@ -36,7 +36,7 @@ export type ErrorCode =
   | 'invalid_token'
   /** The token lacks the scope of the operation. */
   | 'insufficient_scope'
-  /** An object that wraps the store refuses the operation; the package itself never throws this error. */
+  /** The application refuses the operation. The package itself never throws this error. */
   | 'forbidden'
   /** No operation has this path. */
   | 'route_not_found'

@@ -19,7 +19,7 @@ export interface Plant {
 
 /** A plant to create. */
 export interface NewPlant {
-  /** The id, a bigint from −2^63 to 2^63 − 1 or a safe integer. The user must not already have a plant with this id. */
+  /** The id, a bigint from -2^63 to 2^63-1 or a safe integer. The user must not already have a plant with this id. */
   id: PlantIdInput;
   /** The name. The rules of {@link Plant} apply. */
   name: string;
@@ -32,7 +32,7 @@ export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
 
-/** One call for all plants takes less time than one for each. */
+/** Faster than one {@link plantJson} for each plant. */
 export function plantsJson(plants: readonly Plant[]): string {
   return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
 }
@@ -71,7 +71,7 @@ function invalid(message: string): PlantStoreError {
   return new PlantStoreError('invalid_plant', message);
 }
 
-/** Enough for every `sub` of OpenID Connect (Core 1.0 §2). A PostgreSQL index limits a user to less than 2704 bytes. */
+/** Enough for every `sub` of OpenID Connect (Core 1.0 §2). A PostgreSQL index limits a user to about 2700 bytes. */
 const maxUserBytes = 255;
 
 /** Throws `invalid_user` if the value is invalid. */
