@@ -3,18 +3,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { after, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
-import { Client } from 'pg';
-import type { Pool } from 'pg';
 import { PlantStore } from '../../../src/index.ts';
 import type { PlantPage } from '../../../src/index.ts';
 import { maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import type { FaultyWrite } from '../../../src/testing/options.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { expectFullPages } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
-import type { HasAfter } from '../../support/temporary-folder.ts';
 import { scanAll } from '../../support/stored-plants.ts';
 import { create, createEach, firstPage, remove } from '../../support/writes.ts';
 
@@ -22,47 +18,29 @@ const cluster = await PostgresCluster.start({ after });
 
 type Query = PostgresPool['query'];
 
-/** Opens a storage with a new table, and passes its statements to `query`. */
-function open(t: TestContext, query?: (pool: Query, statement: Parameters<Query>[0]) => ReturnType<Query>) {
+/** Opens a storage with a new table. `intercept` can observe each statement, or fail in place of `run`. */
+function open(t: TestContext, intercept = (statement: Parameters<Query>[0], run: Query) => run(statement)) {
   const pool = cluster.pool(t, { max: 20 });
-  const run: Query = (statement) => pool.query(statement);
-  return new PostgresStorage({
-    pool: query ? { query: (statement) => query(run, statement) } : pool,
-    table: cluster.newTable(),
-  });
+  const query: Query = (statement) => intercept(statement, (each) => pool.query(each));
+  return new PostgresStorage({ pool: { query }, table: cluster.newTable() });
 }
+
+const createFail =
+  "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'";
 
 testStorageAdapter('PostgresStorage', {
   createLocation: (t) => {
     const table = cluster.newTable();
-    let isLocked = false;
-    const openAgain = (): PostgresStorage => {
-      const [patient, impatient] = [cluster.pool(t, { max: 4 }), cluster.pool(t, { max: 4, lock_timeout: 100 })];
-      const query: Query = (statement) => (isLocked ? impatient : patient).query(statement);
-      return new PostgresStorage({ pool: { query }, table });
-    };
-    const lock = async (write: FaultyWrite): Promise<void> => {
-      await lockPlant(t, table, write);
-      isLocked = true;
-    };
-    return { open: openAgain, reopen: openAgain, lock };
+    const reopen = (): PostgresStorage => new PostgresStorage({ pool: cluster.pool(t, { max: 4 }), table });
+    return { open: reopen, reopen, table };
   },
   shared: true,
-  makeWriteFail: ({ lock }, write) => lock(write),
+  makeWriteFail: ({ table }, { kind, user, id }) => {
+    const [event, row] = kind === 'create' ? ['INSERT', 'NEW'] : ['DELETE', 'OLD'];
+    return cluster.query(`${createFail}; CREATE TRIGGER fail BEFORE ${event} ON "${table}" FOR EACH ROW
+      WHEN (${row}."user" = '${user}' AND ${row}.id = ${id}) EXECUTE FUNCTION fail()`);
+  },
 });
-
-/** Holds the plant's lock until the end of the test, so that the write fails after `lock_timeout`. */
-async function lockPlant(t: HasAfter, table: string, { kind, user, id }: FaultyWrite): Promise<void> {
-  const client = new Client({ connectionString: cluster.url() });
-  await client.connect();
-  t.after(() => client.end());
-  const statement =
-    kind === 'create'
-      ? `INSERT INTO "${table}" VALUES ($1, $2, '')`
-      : `DELETE FROM "${table}" WHERE "user" = $1 AND id = $2`;
-  await client.query('BEGIN');
-  await client.query(statement, [user, id]);
-}
 
 it('pages of a PostgresStorage end at 256 KiB of JSON', async (t) => {
   await expectFullPages(open(t));
@@ -120,7 +98,7 @@ it('PostgresStorage commits batches of two servers in opposite orders without de
 
 it('PostgresStorage retries a rolled-back statement at most five times, and no other statement', async (t) => {
   let [code, failures] = ['', 0];
-  const storage = open(t, async (run, statement) => {
+  const storage = open(t, async (statement, run) => {
     if (!statement.text.startsWith('INSERT') || failures-- <= 0) return run(statement);
     throw Object.assign(new Error(`failed with ${code}`), { code });
   });
@@ -163,7 +141,7 @@ it('PostgresStorage is closed when the lists in progress have been read, and doe
 // A result is held in memory before its pages are built. docs/postgresql.md: lists use up to four connections.
 it('PostgresStorage reads lists with at most four statements at a time, and 2 MiB for each', async (t) => {
   let [running, most, mostBytes] = [0, 0, 0];
-  const storage = open(t, async (run, statement) => {
+  const storage = open(t, async (statement, run) => {
     most = Math.max(most, ++running);
     const { rows, rowCount } = await run(statement).finally(() => running--);
     const bytes = Buffer.byteLength(rows.flatMap((row) => Object.values(row as Record<string, unknown>)).join(''));
@@ -188,7 +166,7 @@ it('PostgresStorage reads lists with at most four statements at a time, and 2 Mi
 });
 
 it('PostgresStorage rejects only the list whose own read fails, if long texts are read again', async (t) => {
-  const storage = open(t, (run, statement) => {
+  const storage = open(t, (statement, run) => {
     const isSecondRead = statement.values.length === 3 && statement.values[0] === 'ada';
     return isSecondRead ? Promise.reject(new Error('no')) : run(statement);
   });
@@ -203,7 +181,7 @@ it('PostgresStorage rejects only the list whose own read fails, if long texts ar
 
 it("PostgresStorage runs the statements of a PlantStore in no request's async context", async (t) => {
   const [contexts, seen] = [new AsyncLocalStorage<string>(), new Set<unknown>()];
-  const storage = open(t, (run, statement) => {
+  const storage = open(t, (statement, run) => {
     seen.add(contexts.getStore());
     return run(statement);
   });
@@ -232,19 +210,6 @@ async function useAll(storage: PostgresStorage): Promise<void> {
   }
 }
 
-/** Returns the session's prepared statements: how often PostgreSQL has planned each with values, and the kept plan. */
-async function prepared(pool: Pool) {
-  type Row = Record<'name' | 'statement' | 'nulls', string> & { custom: number };
-  const { rows } = await pool.query<Row>(`SELECT name, statement, custom_plans::integer AS custom,
-    array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',') AS nulls
-    FROM pg_prepared_statements`);
-  const found = rows.map(async ({ nulls, ...each }) => {
-    const explained = await pool.query<object>(`EXPLAIN (FORMAT JSON) EXECUTE "${each.name}"(${nulls})`);
-    return { ...each, plan: JSON.stringify(explained.rows) };
-  });
-  return Promise.all(found);
-}
-
 // No response shows these plans: with others, the database only needs much more CPU time.
 it('prepared statements of a PostgresStorage › are planned five times, then keep a plan with the index', async (t) => {
   const [pool, table] = [cluster.pool(t, { max: 1 }), cluster.newTable()];
@@ -254,11 +219,16 @@ it('prepared statements of a PostgresStorage › are planned five times, then ke
   await cluster.query(`ANALYZE "${table}"`);
   const storage = new PostgresStorage({ pool, table });
   for (let n = 0; n < 20; n++) await useAll(storage);
-  const kept = await prepared(pool);
-  assert.ok(kept.length > 0);
-  for (const { custom, plan, statement } of kept) {
+  type Row = Record<'name' | 'statement' | 'nulls', string> & { custom: number };
+  const { rows } = await pool.query<Row>(`SELECT name, statement, custom_plans::integer AS custom,
+    array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',') AS nulls
+    FROM pg_prepared_statements`);
+  assert.ok(rows.length > 0);
+  for (const { name, statement, custom, nulls } of rows) {
     // PostgreSQL plans the first five executions.
     assert.equal(custom, 5, statement);
+    const explained = await pool.query<object>(`EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${nulls})`);
+    const plan = JSON.stringify(explained.rows);
     assert.doesNotMatch(plan, /Seq Scan/, statement);
     // At an estimated cost of 100,000 (`jit_above_cost`), JIT compilation would take longer than the statement.
     const [, cost] = /"Total Cost":([\d.]+)/.exec(plan) ?? [];
