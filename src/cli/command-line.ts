@@ -1,8 +1,13 @@
+import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
-import { printable } from './print.ts';
+import { printable } from './process.ts';
 import { commands, flags, flagsOf, prefix, variablesOf } from './table.ts';
 import type { Command, CommandName, Flag, FlagName } from './table.ts';
+
+const require = createRequire(import.meta.url);
+
+export const version: string = (require('../../package.json') as { version: string }).version;
 
 /** Thrown if a command cannot run as requested. The message says what to change. The process exits with code 2. */
 export class UsageError extends Error {}
@@ -106,18 +111,13 @@ export function parseWord<Word extends string>({ value, source }: Setting, words
   return word;
 }
 
-export function defaultLogFormat(): 'json' | 'pretty' {
-  return process.stderr.isTTY ? 'pretty' : 'json';
-}
+export const defaultLogFormat = process.stderr.isTTY ? 'pretty' : 'json';
 
-/** Returns the format of the server's log, even if other arguments or variables are invalid. */
+/** Returns the format of the server's log, even if an argument or a variable is invalid. */
 export function readLogFormat(args: string[]): 'json' | 'pretty' {
-  try {
-    const { values } = parseArgs({ args, options: { log: { type: 'string' } }, strict: false });
-    return (readSetting('log', values.log, []) as Settings<'serve'>['log']).value ?? defaultLogFormat();
-  } catch {
-    return defaultLogFormat();
-  }
+  const { values } = parseArgs({ args, options: { log: { type: 'string' } }, strict: false });
+  const given = values.log ?? readVariable('log', [])?.value;
+  return flags.log.words.find((word) => word === given) ?? defaultLogFormat;
 }
 
 /** Turns an error of `parse` into a UsageError that names `source`, the flag or variable. */
@@ -126,6 +126,17 @@ export function withUsageError<T>(source: string, parse: () => T): T {
     return parse();
   } catch (error) {
     throw new UsageError(`${source} is invalid: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+/** Loads an optional package. `source` is the flag or the environment variable that requires the package. */
+export function loadOptional<T>(name: string, source: string, load: (require: NodeJS.Require) => T): T {
+  try {
+    return load(require);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    const command = `npm install ${name}, or npm install --global ${name} if plant-store is installed globally`;
+    throw new UsageError(`${source} needs the package ${name}. Run ${command}.`, { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { ServiceListener } from '../http/node/listener.ts';
 import { splitTarget } from '../http/routes.ts';
-import { loadOptional } from './package.ts';
+import { loadOptional } from './command-line.ts';
 
 /** All URLs are relative, so that the page works even if a proxy removes a path prefix from requests. */
 const html = `<!doctype html>

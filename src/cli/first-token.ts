@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { TokenGrants } from '../tokens/grants.ts';
 import { finishIssue, issueToken } from '../tokens/issue.ts';
 import { UsageError } from './command-line.ts';
-import { shellQuoted } from './print.ts';
+import { shellQuoted } from './process.ts';
 
 function firstTokenFile(tokens: string): string {
   return join(dirname(tokens), 'first-token.txt');

@@ -8,7 +8,7 @@ import { errorText } from '../boundary/error-text.ts';
 import { isPlantStoreError } from '../core/model/errors.ts';
 import type { EvictionMessage } from '../http/node/connections.ts';
 import type { RequestMessage } from '../http/trace.ts';
-import { describeError, formatCount, printable } from './print.ts';
+import { describeError, formatCount, printable } from './process.ts';
 
 export interface LogOptions {
   readonly format: 'json' | 'pretty';

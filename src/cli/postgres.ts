@@ -6,10 +6,9 @@ import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { isFileOrMissing, WrongFileError } from '../files/file.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import { sqlState } from '../storage/postgres/pool.ts';
-import { withUsageError, UsageError } from './command-line.ts';
+import { loadOptional, UsageError, withUsageError } from './command-line.ts';
 import type { Setting } from './command-line.ts';
-import { printable } from './print.ts';
-import { loadOptional } from './package.ts';
+import { printable } from './process.ts';
 
 /** While a commit is pending, all other writes wait, so the query timeout limits how long a failover blocks writes. */
 const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };

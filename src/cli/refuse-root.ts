@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { findExposure } from '../files/file.ts';
 import { databaseFiles } from '../storage/sqlite/file.ts';
 import { UsageError } from './command-line.ts';
-import { shellQuoted } from './print.ts';
+import { shellQuoted } from './process.ts';
 
 /**
  * Returns the absolute path of a file. Refuses to use it as root if another account can change it, or a file that

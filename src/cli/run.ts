@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { readCommandLine, readLogFormat, UsageError } from './command-line.ts';
+import { readCommandLine, readLogFormat, UsageError, version } from './command-line.ts';
 import type { Settings } from './command-line.ts';
 import { backUp, restore } from './commands/backup.ts';
 import * as serve from './commands/serve.ts';
@@ -7,8 +7,7 @@ import * as token from './commands/token.ts';
 import * as transfer from './commands/transfer.ts';
 import { commit } from './commit.ts';
 import { jsonError } from './log.ts';
-import { ClosedPipeError, describeError, print, tell } from './print.ts';
-import { version } from './package.ts';
+import { ClosedPipeError, describeError, print, tell } from './process.ts';
 import { commandHelp, commandNames, help } from './table.ts';
 import type { CommandName } from './table.ts';
 
@@ -42,7 +41,7 @@ export async function run(args: string[]): Promise<number> {
 }
 
 async function dispatch(args: string[]): Promise<number> {
-  const [first, second = ''] = args;
+  const [first, second] = args;
   if (first === undefined) {
     // A script might pass an unset variable as the command, so the exit code must report a failure.
     process.stderr.write(help());
@@ -63,17 +62,11 @@ async function dispatch(args: string[]): Promise<number> {
     const choices = similar.length > 0 ? similar : commandNames;
     throw new UsageError(`There is no such command. The commands are ${choices.join(', ')}.`);
   }
-  return start(name, args);
-}
-
-// The type parameter ties the settings to the command that receives them.
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
-function start<Name extends CommandName>(name: Name, args: string[]): Promise<number> {
   // By default, `ps` shows the arguments, which may contain a password, to all users on this machine.
   process.title = `plant-store ${name}`;
   const { settings, operand, warnings } = readCommandLine(name, args.slice(name.split(' ').length));
   for (const warning of warnings) warn(args, warning);
-  return runs[name](settings, operand);
+  return (runs[name] as (settings: object, operand: string) => Promise<number>)(settings, operand);
 }
 
 async function show(text: string): Promise<number> {

@@ -67,23 +67,26 @@ export function withSource<T>(
   location: StoredLocation,
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
 ): Promise<T> {
-  return withOpen(location, openSource, readFirstPage, ({ scan }) => work(scan()));
+  return withOpen(location, openSource, async (source) => {
+    // An unreadable source must not lead to an empty target. Unlike a list, a scan can read a standby.
+    const pages = source.scan()[Symbol.asyncIterator]();
+    await pages.next();
+    await pages.return?.();
+    return work(source.scan());
+  });
 }
 
 /** Passes the adapter of a file or table to `work`. Creates a missing file or table. */
 export function withTarget<T>(location: StoredLocation, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
-  const readTable = (storage: StorageAdapter): Promise<unknown> =>
-    storage.list('any user', { after: undefined, limit: 1 });
-  return withOpen(location, openStorage, readTable, work);
+  return withOpen(location, openStorage, async (storage) => {
+    // The first operation creates a missing table.
+    await storage.list('any user', { after: undefined, limit: 1 });
+    return work(storage);
+  });
 }
 
-type Source = Pick<StorageAdapter, 'scan' | 'close'>;
-
-async function openSource(location: StoredLocation): Promise<Source> {
-  if (location.kind === 'postgres') {
-    const storage = openPostgres(location, false);
-    return { scan: () => storage.scan(), close: () => storage.close() };
-  }
+async function openSource(location: StoredLocation): Promise<Pick<StorageAdapter, 'scan' | 'close'>> {
+  if (location.kind === 'postgres') return openPostgres(location, false);
   const database = openToRead(location.file);
   return {
     scan: () => new Reader(database).scan(),
@@ -93,27 +96,14 @@ async function openSource(location: StoredLocation): Promise<Source> {
   };
 }
 
-/** Unlike a list, a scan can read a standby. */
-async function readFirstPage({ scan }: Source): Promise<void> {
-  const pages = scan()[Symbol.asyncIterator]();
-  await pages.next();
-  await pages.return?.();
-}
-
-/**
- * Calls `check` before `work`: opening a connection pool does not check the table, and an unreadable source must not
- * lead to an empty target.
- */
 async function withOpen<S extends Pick<StorageAdapter, 'close'>, T>(
   location: StoredLocation,
   open: (location: StoredLocation) => Promise<S>,
-  check: (storage: S) => Promise<unknown>,
   work: (storage: S) => Promise<T>,
 ): Promise<T> {
   try {
     const storage = await open(location);
     try {
-      await check(storage);
       return await work(storage);
     } finally {
       await storage.close();

@@ -8,7 +8,7 @@ import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
 import { isWrongSetting } from '../../src/cli/postgres.ts';
 import type { PostgresLocation } from '../../src/cli/postgres.ts';
-import { describeError } from '../../src/cli/print.ts';
+import { describeError } from '../../src/cli/process.ts';
 import { assertFails, callCommand } from '../support/call-command.ts';
 import { runCommand, spawnCommand } from '../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../support/eventually.ts';

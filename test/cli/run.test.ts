@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { it } from 'node:test';
 import { UsageError } from '../../src/cli/command-line.ts';
-import { loadOptional } from '../../src/cli/package.ts';
+import { loadOptional } from '../../src/cli/command-line.ts';
 import { commandNames, flagsOf, variablesOf } from '../../src/cli/table.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { callCommand } from '../support/call-command.ts';

@@ -4,8 +4,7 @@ import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { openToRead } from '../../storage/sqlite/database.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
 import type { Settings } from '../command-line.ts';
-import { runInterruptibly } from '../interruption.ts';
-import { shellQuoted, tell } from '../print.ts';
+import { runInterruptibly, shellQuoted, tell } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
 import { parseStorage, addProblem } from '../storage.ts';
 

@@ -12,16 +12,14 @@ import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { checkBasePath } from '../../http/routes.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
 import { createAdminServer, Readiness } from '../admin.ts';
-import { defaultLogFormat, UsageError, withUsageError } from '../command-line.ts';
+import { defaultLogFormat, UsageError, version, withUsageError } from '../command-line.ts';
 import type { Settings } from '../command-line.ts';
 import { commit } from '../commit.ts';
 import { createDocs } from '../docs.ts';
 import { createFirstToken, describeFirstToken } from '../first-token.ts';
-import { runInterruptibly } from '../interruption.ts';
 import { Log, logEvents, Output } from '../log.ts';
-import { describeError, formatCount } from '../print.ts';
-import { version } from '../package.ts';
 import { isWrongSetting } from '../postgres.ts';
+import { describeError, formatCount, runInterruptibly } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
 import { openStorage, parseStorage } from '../storage.ts';
 
@@ -29,41 +27,38 @@ const checkTokensMs = 1000;
 const retryStorageMs = 1000;
 const closeMs = 1000;
 
-interface Address {
-  readonly host: string;
-  readonly port: number;
-  readonly flags: string;
-}
+type Config = ReturnType<typeof parse>;
 
-function parse(settings: Settings<'serve'>) {
-  const { host, port, docs, 'base-path': path, 'cors-origin': corsOrigin } = settings;
-  const basePath = path.value ?? '';
-  withUsageError(path.source, () => {
-    checkBasePath(basePath);
+function parse({ host, port, docs, ...settings }: Settings<'serve'>) {
+  const { 'base-path': basePath, 'cors-origin': corsOrigin, 'admin-host': adminHost } = settings;
+  const adminPort = settings['admin-port'].value;
+  if (adminPort === undefined && adminHost.value !== undefined) {
+    throw new UsageError(`${adminHost.source} needs --admin-port.`);
+  }
+  const { value: path = '' } = basePath;
+  withUsageError(basePath.source, () => {
+    checkBasePath(path);
   });
   const origins = corsOrigin.value?.split(',').map((origin) => origin.trim()) ?? [];
   return {
     address: { host: host.value, port: port.value, flags: '--port or --host' },
+    adminAddress:
+      adminPort === undefined
+        ? undefined
+        : { host: adminHost.value ?? '127.0.0.1', port: adminPort, flags: '--admin-port or --admin-host' },
     storage: parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']),
     storageSource: settings.storage.source,
     create: settings.create.value,
     tokens: requireSafePath(settings.tokens.value),
-    basePath,
-    corsOrigin: withUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
-    trustedProxies: settings['trusted-proxies'].value,
+    service: {
+      basePath: path,
+      corsOrigin: withUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
+      trustedProxies: settings['trusted-proxies'].value,
+    },
     drainDelayMs: settings['drain-delay'].value * 1000,
-    admin: adminAddress(settings),
-    log: { format: settings.log.value ?? defaultLogFormat(), level: settings['log-level'].value },
+    log: { format: settings.log.value ?? defaultLogFormat, level: settings['log-level'].value },
     docsSource: docs.value ? docs.source : undefined,
   };
-}
-
-type Config = ReturnType<typeof parse>;
-
-function adminAddress({ 'admin-port': port, 'admin-host': host }: Settings<'serve'>): Address | undefined {
-  if (port.value === undefined && host.value !== undefined) throw new UsageError(`${host.source} needs --admin-port.`);
-  if (port.value === undefined) return undefined;
-  return { host: host.value ?? '127.0.0.1', port: port.value, flags: '--admin-port or --admin-host' };
 }
 
 export async function run(settings: Settings<'serve'>): Promise<number> {
@@ -86,7 +81,7 @@ function adviceFor({ storage, storageSource, tokens }: Config): string {
 }
 
 async function serve(config: Config): Promise<number> {
-  const { storage: location, tokens, basePath, corsOrigin, trustedProxies } = config;
+  const { storage: location, tokens, service, docsSource, adminAddress } = config;
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
   const log = new Log(config.log);
@@ -98,7 +93,7 @@ async function serve(config: Config): Promise<number> {
     log.error('The server ends', error);
     void end(log, 1);
   });
-  const addDocs = config.docsSource === undefined ? undefined : createDocs(config.docsSource, basePath);
+  const addDocs = docsSource === undefined ? undefined : createDocs(docsSource, service.basePath);
   const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));
   const isFirstStart = !hasFile(tokens);
   const existing = isFirstStart ? undefined : openGrants();
@@ -116,18 +111,16 @@ async function serve(config: Config): Promise<number> {
     if (signal.aborted) return 0;
     const grants = existing ?? openGrants();
     const listener = createRequestListener(store, {
+      ...service,
       authenticate: grants.find.bind(grants),
       onError: (error, { requestId, method, path }) => {
         log.error(`${method} ${path} failed`, error, requestId);
       },
-      basePath,
-      corsOrigin,
-      trustedProxies,
     });
     const server = createServerFor(addDocs?.(listener) ?? listener);
     logEvents(server, log);
     // The public port is opened last, because a failed start would cut off its requests.
-    const adminUrl = config.admin && (await listen(createAdminServer(server, readiness, grants), config.admin));
+    const adminUrl = adminAddress && (await listen(createAdminServer(server, readiness, grants), adminAddress));
     if (adminUrl !== undefined) say(`Health and metrics: ${adminUrl}`);
     const url = await listen(server, config.address);
     setInterval(grants.check.bind(grants), checkTokensMs).unref();
@@ -195,7 +188,7 @@ function announce({ storage, tokens, docsSource }: Config, grants: TokenGrants, 
 /** Codes of errors that another attempt cannot avoid. Another program may release a port that is in use. */
 const wrongAddressCodes = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND']);
 
-export async function listen(server: Server, { host, port, flags }: Address): Promise<string> {
+export async function listen(server: Server, { host, port, flags }: Config['address']): Promise<string> {
   // URLs contain the brackets.
   const name = host.replace(/^\[(.*)\]$/, '$1');
   server.listen(port, name);

@@ -7,7 +7,7 @@ import { readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseWord, UsageError } from '../command-line.ts';
 import type { Settings } from '../command-line.ts';
-import { print, printable, tell } from '../print.ts';
+import { print, printable, tell } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorTable, isPlantStoreError } from '../../core/model/errors.ts';
 import { parseExactJson } from '../../core/model/exact-json.ts';
 import { isUser, parseNewPlant, plantJson } from '../../core/model/plant.ts';
@@ -5,8 +6,7 @@ import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
 import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/copy-plants.ts';
 import type { Settings } from '../command-line.ts';
-import { exitCodeOf, runInterruptibly, untilAborted } from '../interruption.ts';
-import { formatCount, print, printable, tell } from '../print.ts';
+import { exitCodeOf, formatCount, print, printable, runInterruptibly, tell } from '../process.ts';
 import { parseStorage, withSource, withTarget } from '../storage.ts';
 
 /** Bounds the memory that one line uses. */
@@ -25,6 +25,15 @@ export async function copy(settings: Settings<'copy'>): Promise<number> {
       }),
     ),
   );
+}
+
+async function* untilAborted<Page>(pages: AsyncIterable<Page>, signal: AbortSignal): AsyncGenerator<Page, void> {
+  for await (const page of pages) {
+    // Without this turn of the event loop, a copy between two SQLite files would not notice the signal.
+    await nextTurn();
+    if (signal.aborted) return;
+    yield page;
+  }
 }
 
 export async function exportPlants({ storage }: Settings<'export'>): Promise<number> {

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createAdminServer, Readiness } from '../../../../src/cli/admin.ts';
-import { collectMetrics } from '../../../../src/cli/metrics.ts';
+import { collectMetrics } from '../../../../src/cli/admin.ts';
 import { Log } from '../../../../src/cli/log.ts';
 import { revokeToken } from '../../../../src/tokens/issue.ts';
 import type { CommandContext } from '../../../support/command-line.ts';
