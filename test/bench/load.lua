@@ -1,6 +1,7 @@
--- Sends the requests of a workload. Arguments: the workload, a number that no other run has, and a user's token.
+-- Sends requests of one kind. Arguments: the kind, a number that differs in each run, and a user's token.
+-- For `delete`, the number is that of the plants that earlier runs deleted.
 local create = '{"id":%d,"name":"Fern","tag":"indoor"}'
-local workload, run, token
+local kind, first, token
 local sent = 0
 
 -- Almost certainly an unused id.
@@ -16,12 +17,11 @@ end
 local requests = {
   create = function() return send('POST', '/plants', create:format(randomId())) end,
   -- The prime number makes the order irregular. Each id is deleted once.
-  delete = function() return send('DELETE', '/plants/' .. 1 + (run + sent) * 7919 % 400000) end,
+  delete = function() return send('DELETE', '/plants/' .. 1 + (first + sent) * 7919 % 400000) end,
   ['whole list'] = function() return send('GET', '/plants') end,
   ['list 20'] = function() return send('GET', '/plants?limit=20') end,
   ['list 1000'] = function() return send('GET', '/plants?limit=1000') end,
-  -- Almost every request is for a different list.
-  ['list 20 anywhere'] = function()
+  ['uncached list 20'] = function()
     token = 'pst_benchmark-gardener-' .. math.random(0, 498)
     return send('GET', '/plants?limit=20&after=' .. ('%d'):format(randomId()))
   end,
@@ -29,13 +29,13 @@ local requests = {
 requests['80 % list 20, 20 % create'] = function() return requests[sent % 5 == 0 and 'create' or 'list 20']() end
 
 function init(args)
-  workload, run, token = args[1], tonumber(args[2]), args[3]
-  math.randomseed(run)
+  kind, first, token = args[1], tonumber(args[2]), args[3]
+  math.randomseed(first)
 end
 
 function request()
   sent = sent + 1
-  return requests[workload]()
+  return requests[kind]()
 end
 
 function done(summary, latency)

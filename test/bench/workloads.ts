@@ -2,23 +2,48 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { creatingUser, numberedUsers, plantNumber, tokenOf } from './data-set.ts';
+import { tokenOf } from './data-set.ts';
 
-/** A kind of request that clients send repeatedly. load.lua creates the requests, by the name of the workload. */
-export interface Workload {
+/** Requests that a number of clients send repeatedly to each of some servers. */
+export interface Row {
   readonly name: string;
+  /** The kind of the requests. load.lua creates them. */
+  readonly kind: string;
   readonly user: string;
-  /** The numbers of connections; by default 64 and 1. */
-  readonly connections?: readonly number[];
-  /** The names of the candidates that can run the workload. */
+  readonly connections: number;
+  /** The names of the servers. */
   readonly candidates: RegExp;
-  /** The number of plants in each list, which is checked once; `undefined` if there is no list, or not always the same. */
-  readonly listed?: number;
-  /** Whether servers with SQLite are restarted before each round. */
+  /** Whether the servers are restarted before each round. */
   readonly afterRestart?: boolean;
-  /** Runs at the same time on 16 more connections. Only its latencies count. */
-  readonly beside?: Workload;
+  /** Whether 16 more connections list 20 plants at the same time. The latencies are those of the lists. */
+  readonly besideLists?: boolean;
 }
+
+const all = /^(?!.*slow disk)/;
+const allButMemory = /^(?!.*(memory|slow disk))/;
+const onFile = /^(?!.*slow disk).*(node:http|sqlite)/i;
+
+function rowOf(kind: string, user: string, connections: number, candidates: RegExp): Row {
+  const name = `${kind}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
+  return { name, kind, user, connections, candidates };
+}
+
+export const rows: readonly Row[] = [
+  // This row is the first because it determines the peak memory.
+  rowOf('whole list', 'liz', 1, allButMemory),
+  ...[64, 1].map((connections) => rowOf('create', 'joe', connections, all)),
+  ...[64, 1].map((connections) => rowOf('delete', 'eve', connections, all)),
+  ...[64, 1].map((connections) => rowOf('list 20', 'ada', connections, all)),
+  ...[64, 1].map((connections) => rowOf('list 1000', 'ada', connections, all)),
+  // Almost every request is for a different list of a different user.
+  ...[64, 1].map((connections) => rowOf('uncached list 20', '', connections, allButMemory)),
+  // Each create request invalidates the cached list, because it is of the same user.
+  ...[64, 1].map((connections) => rowOf('80 % list 20, 20 % create', 'ada', connections, all)),
+  { ...rowOf('create', 'joe', 8, /slow disk/), name: 'slow disk', besideLists: true },
+  // SQLite writes the size of the write-ahead log with each fsync while the log grows. The other rows need a log that
+  // has its size.
+  { ...rowOf('create', 'joe', 1, onFile), name: 'create after a restart, 1 connection', afterRestart: true },
+];
 
 export interface Load {
   readonly requests: number;
@@ -27,83 +52,28 @@ export interface Load {
   readonly p99Ms: number;
 }
 
-export const restartName = 'create after a restart';
-export const slowDiskName = 'slow disk';
-const all = /^(?!.*slow disk)/;
-const allButMemory = /^(?!.*(memory|slow disk))/;
-const onFile = /^(?!.*slow disk).*(node:http|sqlite)/i;
-const { liz } = numberedUsers;
-const list20: Workload = { name: 'list 20', user: 'ada', candidates: all, listed: 20 };
+let runs = 0;
+/** How many plants have been deleted, by port. */
+const deleted = new Map<number, number>();
 
-export const workloads: readonly Workload[] = [
-  // This workload is the first because it determines the peak memory.
-  { name: 'whole list', user: 'liz', connections: [1], candidates: all, listed: liz },
-  { name: 'create', user: creatingUser, candidates: all },
-  { name: 'delete', user: 'eve', candidates: all },
-  list20,
-  { name: 'list 1000', user: 'ada', candidates: all, listed: 1000 },
-  { name: 'list 20 anywhere', user: '', candidates: allButMemory },
-  // Creates plants for the listed user, so that each create request invalidates the cached list.
-  { name: '80 % list 20, 20 % create', user: 'ada', candidates: all },
-  { name: slowDiskName, user: creatingUser, connections: [8], beside: list20, candidates: /slow disk/ },
-  // SQLite writes the size of the write-ahead log with each fsync while the log grows. This workload is the last one,
-  // because other workloads need a log that has its size.
-  { name: restartName, user: creatingUser, connections: [1], candidates: onFile, afterRestart: true },
-];
-
-export function rowName(workload: string, connections: number): string {
-  return `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
-}
-
-/** Checks that a server's list is the expected one. */
-export async function checkList(port: number, { user, listed }: Workload): Promise<void> {
-  if (listed === undefined) return;
-  const query = listed === liz ? '' : `?limit=${listed}`;
-  const headers = { authorization: `Bearer ${tokenOf(user)}` };
-  const response = await fetch(`http://127.0.0.1:${port}/plants${query}`, { headers });
-  assert.deepEqual(
-    await response.json(),
-    Array.from({ length: listed }, (_, n) => plantNumber(n + 1)),
-  );
-}
-
-/** The number of requests that each server has received. */
-const sent = new Map<string, number>();
-
-/**
- * Sends the requests of a workload with wrk, which needs a fraction of the server's CPU time for a request. Resolves
- * with `undefined` if no plants are left to delete.
- */
+/** Sends requests with wrk, which needs a fraction of the server's CPU time for a request. */
 export async function runLoad(
-  server: { readonly name: string; readonly port: number },
-  workload: Workload,
-  connections: number,
+  port: number,
+  { kind, user, connections }: Pick<Row, 'kind' | 'user' | 'connections'>,
   milliseconds: number,
-): Promise<Load | undefined> {
-  const run = sent.get(server.name) ?? 0;
-  const kind = workload.name === slowDiskName || workload.name === restartName ? 'create' : workload.name;
+): Promise<Load> {
+  const number = kind === 'delete' ? (deleted.get(port) ?? 0) : ++runs;
   const script = fileURLToPath(new URL('load.lua', import.meta.url));
-  const args = [
-    '-t1',
-    `-c${connections}`,
-    '-d1h',
-    '-s',
-    script,
-    `http://127.0.0.1:${server.port}`,
-    '--',
-    kind,
-    `${run}`,
-  ];
+  const options = ['-t1', `-c${connections}`, '-d1h', '-s', script, `http://127.0.0.1:${port}`];
+  const args = [...options, '--', kind, `${number}`, tokenOf(user)];
   // wrk ends when it receives SIGINT. Its own durations are whole seconds.
-  const wrk = spawn('wrk', [...args, tokenOf(workload.user)], { timeout: milliseconds, killSignal: 'SIGINT' });
+  const wrk = spawn('wrk', args, { timeout: milliseconds, killSignal: 'SIGINT' });
   const [output, problem] = await Promise.all([text(wrk.stdout), text(wrk.stderr)]);
   const json = /\{.*\}/.exec(output)?.[0];
   assert.ok(json, `wrk failed: ${output}${problem}`);
   const { failed, ...load } = JSON.parse(json) as Load & { failed: number };
+  assert.equal(failed, 0, `${kind}: ${failed} of ${load.requests} requests failed`);
   // Requests that were in progress may have taken effect.
-  const total = run + load.requests + connections;
-  sent.set(server.name, total);
-  if (kind === 'delete' && total > numberedUsers.eve) return undefined;
-  assert.equal(failed, 0, `${server.name} › ${workload.name}: ${failed} of ${load.requests} requests failed`);
+  if (kind === 'delete') deleted.set(port, number + load.requests + connections);
   return load;
 }
