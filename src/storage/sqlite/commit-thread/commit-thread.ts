@@ -3,10 +3,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { isPlantStoreError, PlantStoreError } from '../../../core/model/errors.ts';
 import type { Write } from '../../../core/storage-adapter.ts';
-import type { Failure, ThreadData, ThreadRequest, ThreadResponse, ThreadSettings } from './worker.ts';
-
-/** Long, because other processes can delay the start of the thread. */
-const maxStartMs = 30_000;
+import type { Failure, ThreadRequest, ThreadResponse, ThreadSettings } from './worker.ts';
 
 type PendingRequest = Pick<PromiseWithResolvers<boolean[]>, 'resolve' | 'reject'>;
 
@@ -20,17 +17,13 @@ export class CommitThread {
   /** The worker thread responds to requests in the order in which they were sent. */
   readonly #pending: PendingRequest[] = [];
 
-  /** Waits until the thread runs, because an error event would arrive only after the constructor has returned. */
+  /** Throws an error if the thread's file is missing, or if the process may not start a thread. */
   constructor(settings: ThreadSettings) {
     this.#settings = settings;
-    const isRunning = new Int32Array(new SharedArrayBuffer(4));
-    this.#worker = this.#start(isRunning);
-    if (Atomics.wait(isRunning, 0, 0, maxStartMs) !== 'timed-out') return;
-    void this.#worker.terminate();
-    throw new Error(`The commit thread did not start within ${maxStartMs / 1000} s.`);
+    this.#worker = this.#start();
   }
 
-  /** Rejects with `storage_unavailable` if the thread cannot open the file or ends during the commit. */
+  /** Rejects with `storage_unavailable` if the thread cannot run, cannot open the file, or ends during the commit. */
   commit(writes: readonly Write[]): Promise<boolean[]> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
@@ -54,11 +47,10 @@ export class CommitThread {
     this.#pending.push(pending);
   }
 
-  #start(isRunning: Int32Array = new Int32Array(1)): Worker {
-    const workerData: ThreadData = { ...this.#settings, isRunning };
+  #start(): Worker {
     const worker = new Worker(workerFile(), {
       name: 'plant-store commits',
-      workerData,
+      workerData: this.#settings,
       // With the process's flags, the thread would also run the modules of `--import`, which can start this thread.
       execArgv: [],
       // Node.js 22 warns in each thread that node:sqlite is experimental. One warning, in the main thread, is enough.

@@ -8,11 +8,6 @@ export interface ThreadSettings {
   readonly busyTimeoutMs: number;
 }
 
-export interface ThreadData extends ThreadSettings {
-  /** The thread sets the first element to 1. */
-  readonly isRunning: Int32Array;
-}
-
 export type ThreadRequest = readonly Write[] | 'close';
 
 export type ThreadResponse = boolean[] | Failure;
@@ -26,9 +21,7 @@ export interface Failure {
 const port = parentPort;
 if (port === null) throw new Error('This file is the commit thread of Plant Store, not a program.');
 
-const { files: expected, busyTimeoutMs, isRunning } = workerData as ThreadData;
-Atomics.store(isRunning, 0, 1);
-Atomics.notify(isRunning, 0);
+const { files: expected, busyTimeoutMs } = workerData as ThreadSettings;
 
 // The files must be those that the main thread reads. `OpenFiles` would create a missing file.
 requireInPlace(expected);

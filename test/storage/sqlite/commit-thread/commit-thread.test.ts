@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { copyFile, readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, cp, readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -81,11 +81,20 @@ it('close of a SqliteStorage resolves if the commit thread has never committed, 
   await started.storage.close();
 });
 
-it('the constructor of a SqliteStorage throws an error and closes the file if the commit thread does not start', async (t) => {
-  const path = await newPath(t);
-  t.mock.method(Atomics, 'wait', () => 'timed-out');
-  assert.throws(() => openSqlite(t, path, { commitThread: true }), /did not start/);
-  assert.deepEqual(await readdir(dirname(path)), ['plants.db']);
+it('commit thread › rejects commits with the reason if it cannot load its code', async (t) => {
+  const src = join(await temporaryFolder(t), 'src');
+  await cp(join(root, 'src'), src, { recursive: true });
+  await writeFile(join(src, 'storage/sqlite/commit-thread/worker.ts'), "import './missing.ts';");
+  const { SqliteStorage } = (await import(join(src, 'sqlite.ts'))) as typeof import('../../../../src/sqlite.ts');
+  const storage = new SqliteStorage(await newPath(t), { commitThread: true });
+  for (let n = 0; n < 2; n++) {
+    await assert.rejects(storage.commit([create(1)]), (error: Error) => {
+      assert.match(String(error.cause), /Cannot find module .*missing/);
+      return unavailable.code === (error as Error & { code?: string }).code;
+    });
+  }
+  assert.deepEqual(await ids(storage), []);
+  await storage.close();
 });
 
 it('commit thread › keeps the process running only during a commit or close, and warns at most once', async (t) => {
