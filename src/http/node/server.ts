@@ -52,10 +52,7 @@ export function createPlantServer(store: ServiceStore, options: ServiceOptions<I
 }
 
 export function createServerFor(listener: (...call: Parameters<RequestListener>) => unknown): Server {
-  const server = createServer(serverOptions, (message, response) => {
-    closeAfterUpgrade(message, response);
-    listener(message, response);
-  });
+  const server = createServer(serverOptions, closeAfterUpgrade).on('request', listener);
   Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
   enableEviction(server);
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
@@ -143,7 +140,10 @@ function closeIdle(server: Server): void {
   const sockets = [...openConnections(server).keys()];
   // Before version 26, Node.js does not consider a connection idle if it has not received any request.
   for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  // Node.js considers a connection idle when its response has been written, even if the data has not been sent.
-  const isSending = sockets.map(currentResponse).some((response) => response?.writableEnded === true);
-  if (!isSending) server.closeIdleConnections();
+  // Node.js closes a connection whose response is `finished`, which means written, even if it has not been sent.
+  const responses = sockets.flatMap((socket) => currentResponse(socket) ?? []);
+  const sending = responses.filter(({ writableEnded }) => writableEnded);
+  for (const response of sending) Object.assign(response, { finished: false });
+  server.closeIdleConnections();
+  for (const response of sending) Object.assign(response, { finished: true });
 }
