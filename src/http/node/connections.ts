@@ -28,66 +28,61 @@ export interface EvictionMessage {
 
 const evicted = channel('plant-store:connection:evicted');
 
-/** Maps each server to its connections and the times of their last progress. */
-const connectionsOf = new WeakMap<Server, Map<Socket, number>>();
+interface Progress {
+  /** The time of the last progress in milliseconds. */
+  atMs: number;
+  /** Whether the connection has not sent a complete request header. */
+  isSilent: boolean;
+}
+
+/** Maps each server to its connections, oldest first. */
+const connectionsOf = new WeakMap<Server, Map<Socket, Progress>>();
 
 /**
- * Makes room for new connections. When more than 95% of `maxConnections` are open, closes those that have made no
+ * Makes room for new connections. When more than 95% of `maxConnections` are open, closes the one that has made no
  * progress for the longest time, if this time is longer than a second. A connection makes progress when it is accepted,
  * when a request header is complete, and when the operating system has accepted all data that was waiting to be sent.
  * When all are open, closes the oldest connection that has not sent a complete request header, however young it is.
  * Publishes each closed connection on the channel `plant-store:connection:evicted`.
  */
 export function enableEviction(server: Server): void {
-  const open = new Map<Socket, number>();
-  /** The connections that have not sent a complete request header, oldest first. */
-  const silent = new Set<Socket>();
+  const open = new Map<Socket, Progress>();
   connectionsOf.set(server, open);
 
-  const progressed = (socket: Socket): void => {
-    if (open.has(socket)) open.set(socket, performance.now());
-  };
-  const forget = (socket: Socket): void => {
+  const makeRoom = (): void => {
+    // Without `maxConnections`, this comparison is with NaN, and therefore `false`.
+    const isCrowded = open.size > server.maxConnections * usableShare;
+    if (!isCrowded) return;
+    let [idle, idleSinceMs]: [Socket | undefined, number] = [undefined, performance.now() - safeMs];
+    let silent: Socket | undefined;
+    for (const [socket, progress] of open) {
+      if (progress.atMs < idleSinceMs) [idle, idleSinceMs] = [socket, progress.atMs];
+      if (progress.isSilent) silent ??= socket;
+    }
+    const socket = idle ?? (open.size >= server.maxConnections ? silent : undefined);
+    if (socket === undefined) return;
     open.delete(socket);
-    silent.delete(socket);
-  };
-  const evict = (socket: Socket): void => {
-    forget(socket);
     socket.destroy();
     evicted.publish({ server, socket } satisfies EvictionMessage);
   };
-  const makeRoom = (): void => {
-    // Without `maxConnections`, both comparisons are with NaN or `undefined`, and therefore `false`.
-    while (open.size > server.maxConnections * usableShare) {
-      const [socket, progressAt] = leastActive(open);
-      if (socket === undefined || performance.now() < progressAt + safeMs) break;
-      evict(socket);
-    }
-    const [oldest] = silent;
-    if (oldest !== undefined && open.size >= server.maxConnections) evict(oldest);
-  };
   server.on('connection', (socket) => {
-    open.set(socket, performance.now());
+    // The new connection is not the one to close.
+    const progress = { atMs: performance.now(), isSilent: false };
+    open.set(socket, progress);
     socket.on('drain', () => {
-      progressed(socket);
+      progress.atMs = performance.now();
     });
-    socket.once('close', () => {
-      forget(socket);
-    });
+    socket.once('close', () => open.delete(socket));
     makeRoom();
-    silent.add(socket);
+    progress.isSilent = true;
   });
   server.on('request', ({ socket }) => {
-    silent.delete(socket);
-    progressed(socket);
+    const progress = open.get(socket);
+    if (progress === undefined) return;
+    progress.atMs = performance.now();
+    progress.isSilent = false;
   });
   server.on('drop', makeRoom);
-}
-
-function leastActive(open: ReadonlyMap<Socket, number>): [socket: Socket | undefined, progressAt: number] {
-  let [socket, progressAt]: ReturnType<typeof leastActive> = [undefined, Infinity];
-  for (const [each, at] of open) if (at < progressAt) [socket, progressAt] = [each, at];
-  return [socket, progressAt];
 }
 
 /** Returns a server's open connections; none unless {@link enableEviction} was called for it. */

@@ -77,9 +77,8 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const socket = message.socket as Socket | undefined;
-  let onEnd: ServiceResponse['onEnd'] | undefined;
-  const end = (isComplete: boolean, error?: unknown): void => {
-    onEnd?.({ isComplete, error });
+  let onEnd: ServiceResponse['onEnd'] = ({ error }) => {
+    service.onError(error, { requestId: '', method: message.method ?? '', path: '' });
   };
   try {
     const request = new NodeRequest(message);
@@ -88,26 +87,24 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
     if (!request.isComplete && socket !== undefined) closeAfter(response, socket);
     // With Node.js 22 and 24, a response whose client has disconnected would count as sent.
     if (!response.destroyed) await send(result, message, response);
-    // The responses of some libraries emit only one of the two events.
-    if (response.writableFinished || response.destroyed) end(response.writableFinished);
-    else {
-      await new Promise<void>((resolve) => {
-        response.on('finish', () => {
-          end(true);
-          resolve();
-        });
-        response.on('close', () => {
-          end(false);
-          resolve();
-        });
-      });
+    if (response.writableFinished || response.destroyed) {
+      onEnd({ isComplete: response.writableFinished });
+      return;
     }
+    await new Promise<void>((resolve) => {
+      const end = (isComplete: boolean) => () => {
+        onEnd({ isComplete });
+        resolve();
+      };
+      // The responses of some libraries emit only one of the two events.
+      response.on('finish', end(true));
+      response.on('close', end(false));
+    });
   } catch (error) {
     // The client must not mistake a part of the response for the whole response. A test double or a serverless adapter
     // may lack methods that every response of node:http has.
     (response as Partial<ServerResponse>).destroy?.();
-    if (onEnd !== undefined) end(false, error);
-    else service.onError(error, { requestId: '', method: message.method ?? '', path: '' });
+    onEnd({ isComplete: false, error });
   }
 }
 

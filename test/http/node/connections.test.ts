@@ -71,7 +71,7 @@ it('a crowded server evicts the least recently active connection after a second 
   await finishOne(t, port);
   assert.deepEqual(evicted, [0]);
   for (const index of [1, 2, 3]) {
-    clock.nowMs = 1000 + 100 * index;
+    clock.nowMs = 1001 + 100 * index;
     await finishOne(t, port);
     assert.deepEqual(evicted, [0, 1, 2, 3].slice(0, index + 1));
   }
@@ -99,7 +99,7 @@ it('a crowded server does not evict a connection while its client reads a list',
   }
   assert.ok(evicted.length > 0, 'other connections were evicted');
   await untilStill(() => readSocket.bytesWritten);
-  clock.nowMs += 1000;
+  clock.nowMs += 1001;
   for (let n = 0; n < 3; n++) await finishOne(t, port);
   assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');
 });
@@ -112,10 +112,10 @@ it('a full server evicts a connection a second after its last request when it re
   clock.nowMs = 500;
   first.send(request);
   await first.until(/\}HTTP[^]*\}$/);
-  clock.nowMs = 999;
+  clock.nowMs = 1000;
   await (await RawConnection.open(t, port)).untilClosed();
   assert.deepEqual(evicted, []);
-  clock.nowMs = 1000;
+  clock.nowMs = 1001;
   await (await RawConnection.open(t, port)).untilClosed();
   assert.deepEqual(evicted, [1]);
   await finishOne(t, port);
