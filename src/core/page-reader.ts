@@ -1,12 +1,9 @@
 import { setImmediate } from 'node:timers';
-import { Arrivals, runInNeutralContext } from './grouping.ts';
 import { asStorageError } from './model/errors.ts';
 import { maxPageLength, readPage, toJsonPage } from './page.ts';
 import type { JsonPage, PageRequest } from './page.ts';
+import { runInNeutralContext } from './storage-adapter.ts';
 import type { StorageAdapter } from './storage-adapter.ts';
-
-/** A turn ends after about this many plants, because a synchronous adapter blocks the event loop. */
-const maxTurnPlants = maxPageLength;
 
 /** A turn starts at the latest after this many requests, because an iteration with many clients takes long. */
 const maxArrivals = 64;
@@ -20,7 +17,7 @@ interface Entry {
 /**
  * Reads pages in turns, one at the end of each event loop iteration. A turn first checks the storage's version, so a
  * page reflects every commit that was acknowledged before the page was requested. It then returns cached pages, and
- * reads the others. If only one client sends requests, it does not wait.
+ * reads the others.
  *
  * The reads of a user are limited to one long page at a time, or several short ones, and users are served in
  * round-robin order. A user with many requests therefore does not delay the lists of others.
@@ -28,7 +25,6 @@ interface Entry {
 export class PageReader {
   readonly #storage: StorageAdapter;
   readonly #cache: PageCache | undefined;
-  readonly #arrivals = new Arrivals();
   #arrived: Entry[] = [];
   /** Requests whose page is not cached, by user. The user at the start of the map is the next to be served. */
   readonly #waiting = new Map<string, Entry[]>();
@@ -52,8 +48,7 @@ export class PageReader {
   read(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
       this.#arrived.push({ request, resolve, reject });
-      const isAlone = this.#arrivals.add() && this.#waiting.size === 0;
-      if (isAlone || this.#arrived.length >= maxArrivals) this.#takeTurn();
+      if (this.#arrived.length >= maxArrivals) this.#takeTurn();
       else this.#schedule();
     });
   }
@@ -100,7 +95,8 @@ export class PageReader {
     let plants = 0;
     for (const [user, entries] of this.#waiting) {
       if (this.#reading.has(user)) continue;
-      if (plants >= maxTurnPlants) {
+      // A synchronous adapter blocks the event loop.
+      if (plants >= maxPageLength) {
         this.#schedule();
         return;
       }
@@ -117,7 +113,7 @@ export class PageReader {
       const key = `${request.limit} ${request.after ?? ''}`;
       let page = reads.get(key);
       if (page === undefined) {
-        if (plants > 0 && plants + request.limit > maxTurnPlants) break;
+        if (plants > 0 && plants + request.limit > maxPageLength) break;
         plants += request.limit;
         page = this.#read(request);
         reads.set(key, page);
@@ -145,11 +141,6 @@ export class PageReader {
   }
 }
 
-interface CachedPage {
-  readonly limit: number;
-  readonly page: JsonPage;
-}
-
 /** The estimated size of the objects of a cached page, in UTF-16 code units. */
 const overhead = 512;
 
@@ -157,7 +148,7 @@ const overhead = 512;
 class PageCache {
   readonly #maxCodeUnits: number;
   readonly #dataVersion: () => number;
-  readonly #pages = new Map<string, CachedPage>();
+  readonly #pages = new Map<string, { readonly limit: number; readonly page: JsonPage }>();
   #codeUnits = 0;
   #version: number | undefined;
   /** Increases whenever cached pages might have become stale. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { checkMethods } from '../boundary/options.ts';
 import type { Plant, PlantId } from './model/plant.ts';
 
@@ -105,6 +106,12 @@ export interface StorageAdapter {
   /** Releases the adapter's resources. Further calls do nothing. A commit in flight either fails or is durable. */
   close(): Promise<void>;
 }
+
+/**
+ * Runs calls of an adapter for several requests in the async context in which this module was loaded: normally that of
+ * no request.
+ */
+export const runInNeutralContext: <Result>(work: () => Result) => Result = AsyncLocalStorage.snapshot();
 
 export function checkAdapter(name: string, value: unknown): void {
   checkMethods(name, 'a storage adapter', value, ['commit', 'list', 'scan', 'close']);

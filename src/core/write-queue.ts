@@ -3,9 +3,8 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import type { TracingChannel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { setImmediate, setTimeout } from 'node:timers';
-import { Arrivals, runInNeutralContext } from './grouping.ts';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
-import { idOf } from './storage-adapter.ts';
+import { idOf, runInNeutralContext } from './storage-adapter.ts';
 import type { StorageAdapter, Write } from './storage-adapter.ts';
 
 /** The message on the channels of `tracingChannel('plant-store:commit')`, which trace each batch of a PlantStore. */
@@ -201,4 +200,21 @@ function sizeOf(write: Write): number {
   if (write.kind === 'delete') return 0;
   const { name, tag = '' } = write.plant;
   return Buffer.byteLength(name) + Buffer.byteLength(tag);
+}
+
+/** Counts the writes of each event loop iteration, to detect whether only one client sends writes. */
+class Arrivals {
+  #count = 0;
+  #isCrowded = true;
+
+  /** Returns whether the write is alone: the first in its iteration, after an iteration with only one write. */
+  add(): boolean {
+    this.#count++;
+    if (this.#count > 1) return false;
+    setImmediate(() => {
+      this.#isCrowded = this.#count > 1;
+      this.#count = 0;
+    });
+    return !this.#isCrowded;
+  }
 }

@@ -45,17 +45,6 @@ it('page reader › concurrent lists return the requested pages, cached or not',
   await fc.assert(property);
 });
 
-it('page reader › a list is read at once if the client is alone', async () => {
-  const { reads, count } = await open(uncached);
-  for (let n = 1; n <= 3; n++) {
-    const listed = count('eve');
-    // The first request is not known to be alone.
-    if (n > 1) assert.equal(reads.length, n);
-    await listed;
-    await nextIteration();
-  }
-});
-
 it('page reader › lists are read before the end of an iteration with many requests', async () => {
   const { reads, count } = await open(uncached);
   const lists = Array.from({ length: 100 }, () => count('eve'));

@@ -1,9 +1,9 @@
 import { nextTick } from 'node:process';
 import { maxInt64 } from '../../core/model/plant.ts';
 import type { Plant } from '../../core/model/plant.ts';
-import { runInNeutralContext } from '../../core/grouping.ts';
 import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.ts';
 import type { PageRequest } from '../../core/page.ts';
+import { runInNeutralContext } from '../../core/storage-adapter.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
 import { readPlants } from './pool.ts';
 import type { RunStatement } from './pool.ts';
