@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,8 +30,7 @@ export function createAdminServer(
 ): Server {
   const formatMetrics = collectMetrics(publicServer);
 
-  async function page({ url = '' }: IncomingMessage): Promise<[status: number, text: string]> {
-    const path = url.replace(/\?.*/s, '');
+  async function page(path: string): Promise<[status: number, text: string]> {
     if (!['/live', '/ready', '/metrics'].includes(path)) {
       return [path === '/' ? 200 : 404, 'The pages are /live, /ready and /metrics.\n'];
     }
@@ -43,8 +42,8 @@ export function createAdminServer(
     return readiness.isServing ? [200, 'ok\n'] : [503, 'The server is starting or stopping.\n'];
   }
 
-  const server = createServer((request, response) => {
-    void page(request).then(([status, text]) => {
+  const server = createServer(({ url = '' }, response) => {
+    void page(url.replace(/\?.*/s, '')).then(([status, text]) => {
       // Idle keep-alive connections would reach the limit.
       response.writeHead(status, { 'Content-Type': mediaType, Connection: 'close' }).end(text);
     });
@@ -53,7 +52,7 @@ export function createAdminServer(
   return Object.assign(server, { maxConnections });
 }
 
-/** How long a caller waits for a check, and how long its result is reused. */
+/** How long a check may take, and how long its result is reused. */
 const checkMs = 1000;
 
 /** Checks on request, at most once a second, whether the storage can be read and written. */
@@ -64,7 +63,6 @@ export class Readiness {
   readonly #user = randomUUID();
   /** The latest check. At most one check runs at a time, so that checks do not accumulate if the storage hangs. */
   #latest: Promise<string> | undefined;
-  #problem = '';
   /** Why the latest check failed; `undefined` if it succeeded. */
   failure: unknown;
   /** While the server starts or stops, the storage's problems are not logged. */
@@ -85,23 +83,20 @@ export class Readiness {
   }
 
   async #check(): Promise<string> {
-    const before = this.#problem;
-    this.#problem = '';
+    const before = this.failure;
     this.failure = undefined;
     try {
       await this.#storage.list(this.#user, { after: undefined, limit: 1 });
       // Unlike `list`, a commit fails if the file is read-only or if the write permission is missing. This commit can
       // overlap a commit of the store, but not another check.
       await this.#storage.commit([{ kind: 'delete', user: this.#user, id: 0n }]);
-      if (before !== '' && this.isServing) this.#log.info('The storage works again.');
+      if (before !== undefined && this.isServing) this.#log.info('The storage works again.');
     } catch (error) {
-      const failure = asStorageError(error);
-      this.failure = failure;
-      this.#problem = printable(describeError(failure));
-      if (before === '' && this.isServing) this.#log.error('The storage does not work', failure);
+      this.failure = asStorageError(error);
+      if (before === undefined && this.isServing) this.#log.error('The storage does not work', this.failure);
     }
     setTimeout(() => (this.#latest = undefined), checkMs).unref();
-    return this.#problem;
+    return this.failure === undefined ? '' : printable(describeError(this.failure));
   }
 }
 
@@ -139,12 +134,7 @@ export function collectMetrics(server: Server): (isUp: { storage: boolean; token
       ['plant_store_build_info', 'gauge', 'The running build.', [build]],
       ['process_start_time_seconds', 'gauge', 'Unix time.', value(performance.timeOrigin / 1000)],
       ['plant_store_http_requests_total', 'counter', 'Requests.', counts],
-      [
-        'plant_store_http_request_duration_seconds',
-        'histogram',
-        'From the request header to the response end.',
-        durations.samples(),
-      ],
+      ['plant_store_http_request_duration_seconds', 'histogram', 'Time of a request.', durations.samples()],
       ['plant_store_http_open_connections', 'gauge', 'Open connections.', value(openConnections(server).size)],
       ['plant_store_http_max_connections', 'gauge', 'Maximum of open connections.', value(server.maxConnections)],
       ['plant_store_commit_duration_seconds', 'histogram', 'Time of a commit.', commits.samples()],

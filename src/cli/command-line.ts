@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
+import type { LogFormat } from './log.ts';
 import { printable } from './process.ts';
 import { commands, flags, flagsOf, prefix, variablesOf } from './table.ts';
 import type { Command, CommandName, Flag, FlagName } from './table.ts';
@@ -111,10 +112,10 @@ export function parseWord<Word extends string>({ value, source }: Setting, words
   return word;
 }
 
-export const defaultLogFormat = process.stderr.isTTY ? 'pretty' : 'json';
+export const defaultLogFormat: LogFormat = process.stderr.isTTY ? 'pretty' : 'json';
 
 /** Returns the format of the server's log, even if an argument or a variable is invalid. */
-export function readLogFormat(args: string[]): 'json' | 'pretty' {
+export function readLogFormat(args: string[]): LogFormat {
   const { values } = parseArgs({ args, options: { log: { type: 'string' } }, strict: false });
   const given = values.log ?? readVariable('log', [])?.value;
   return flags.log.words.find((word) => word === given) ?? defaultLogFormat;

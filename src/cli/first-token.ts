@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TokenGrants } from '../tokens/grants.ts';
 import { finishIssue, issueToken } from '../tokens/issue.ts';
@@ -20,15 +20,12 @@ export async function createFirstToken(tokens: string): Promise<void> {
     throw new UsageError(`The first token would be written to ${file}, which exists: move it away.`);
   }
   await issueToken(tokens, { user: 'me' }, (token) => {
-    if (isEmptyFile(file)) rmSync(file);
-    const descriptor = openSync(file, 'wx', 0o600);
     try {
-      writeFileSync(descriptor, `${token}\n`, { flush: true });
+      if (isEmptyFile(file)) rmSync(file);
+      writeFileSync(file, `${token}\n`, { flag: 'wx', mode: 0o600, flush: true });
     } catch (error) {
-      rmSync(file);
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(file, { force: true });
       throw error;
-    } finally {
-      closeSync(descriptor);
     }
   });
 }

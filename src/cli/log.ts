@@ -10,25 +10,22 @@ import type { EvictionMessage } from '../http/node/connections.ts';
 import type { RequestMessage } from '../http/trace.ts';
 import { describeError, formatCount, printable } from './process.ts';
 
-export interface LogOptions {
-  readonly format: 'json' | 'pretty';
-  readonly level?: 'info' | 'error';
-}
-
+export type LogFormat = 'json' | 'pretty';
+type Level = 'info' | 'error';
 type Fields = Readonly<Record<string, string | number | undefined>>;
-type LogEntry = Fields & { readonly level: 'info' | 'error'; readonly message: string };
+type LogEntry = Fields & { readonly level: Level; readonly message: string };
 
 const repeatMs = 1000;
 
 export class Log {
-  readonly #format: LogOptions['format'];
+  readonly #format: LogFormat;
   /** Whether entries of the level `info` are written. */
   readonly hasInfo: boolean;
   readonly #output: Pick<Output, 'write' | 'flush'>;
   /** The number of repetitions of each error since it was logged. */
   readonly #repeats = new Map<string, number>();
 
-  constructor({ format, level }: LogOptions, output: Pick<Output, 'write' | 'flush'> = new Output(process.stderr)) {
+  constructor(format: LogFormat, level: Level, output: Pick<Output, 'write' | 'flush'> = new Output(process.stderr)) {
     this.#format = format;
     this.hasInfo = level !== 'error';
     this.#output = output;

@@ -26,8 +26,6 @@ export interface PostgresLocation {
   readonly table: string | undefined;
 }
 
-/** `pg` interprets all other parameters. */
-const ownParameters = ['max', 'schema', 'table'];
 const integers = [
   ...['max', 'port', 'query_timeout'],
   ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
@@ -50,11 +48,11 @@ export function parseConnectionString({ value: text, source }: Setting): Postgre
   checkParameters(parameters, source);
   const host = parameters.get('host') ?? authority;
   if (host.includes(',')) throw new UsageError(`${source} must name one host: several hosts are not supported.`);
-  const [max, schema, table] = ownParameters.map((name) => parameters.get(name) ?? undefined);
-  for (const name of ownParameters) parameters.delete(name);
-  const connectionString = `${login}${authority}${path}${parameters.size === 0 ? '' : `?${parameters.toString()}`}`;
+  const { max = '10', schema, table, ...others } = Object.fromEntries(parameters);
+  // `pg` interprets the other parameters.
+  const connectionString = `${login}${authority}${path}?${new URLSearchParams(others).toString()}`;
   const place = `PostgreSQL at ${host}${path}`;
-  return { kind: 'postgres', place, source, connectionString, max: Number(max ?? 10), schema, table };
+  return { kind: 'postgres', place, source, connectionString, max: Number(max), schema, table };
 }
 
 /** `pg` ignores unknown parameters, and guesses invalid numbers. */

@@ -51,12 +51,12 @@ async function dispatch(args: string[]): Promise<number> {
     return show(`${version} (commit ${commit || 'unknown: not built, or built without git'})\n`);
   }
   if (['--help', '-h'].includes(first)) return show(help());
+  const name = commandNames.find((each) => each === first || each === `${first} ${second}`);
   // `token` alone stands for all of its commands.
-  const similar = commandNames.filter((name) => name === first || name.startsWith(`${first} `));
-  const name = similar.find((each) => each === first || each === `${first} ${second}`);
+  const similar = name === undefined ? commandNames.filter((each) => each.startsWith(`${first} `)) : [name];
   const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
   if (similar.length > 0 && (flags.includes('--help') || flags.includes('-h'))) {
-    return show((name === undefined ? similar : [name]).map(commandHelp).join('\n'));
+    return show(similar.map(commandHelp).join('\n'));
   }
   if (name === undefined) {
     const choices = similar.length > 0 ? similar : commandNames;

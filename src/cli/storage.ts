@@ -47,18 +47,12 @@ function parse(setting: Setting): StorageLocation | undefined {
   return { kind: 'sqlite', place, file, commitThread: match[2] === 'true' };
 }
 
-/**
- * If `create` is true, creates a missing SQLite file, and the first operation creates a missing PostgreSQL table.
- */
+/** If `create` is true, creates a missing SQLite file, and the first operation creates a missing PostgreSQL table. */
 export async function openStorage(location: StorageLocation, create = true): Promise<StorageAdapter> {
   if (location.kind === 'memory') return new MemoryStorage();
   if (location.kind === 'postgres') return openPostgres(location, create);
-  try {
-    if (!create) openToRead(location.file).close();
-    return new SqliteStorage(location.file, { commitThread: location.commitThread });
-  } catch (error) {
-    throw addProblem(`${location.place} cannot be used`, error);
-  }
+  if (!create) openToRead(location.file).close();
+  return new SqliteStorage(location.file, { commitThread: location.commitThread });
 }
 
 /** Passes all plants of an existing storage to `work`. Does not change the storage. */
@@ -108,12 +102,12 @@ async function withOpen<S extends Pick<StorageAdapter, 'close'>, T>(
       await storage.close();
     }
   } catch (error) {
-    throw addProblem(`${location.place} cannot be used`, error);
+    throw addPlace(location, error);
   }
 }
 
-/** Adds `problem`, which names the file, to the message of an SQLite error. Returns any other error unchanged. */
-export function addProblem(problem: string, error: unknown): unknown {
+/** Adds the place to an SQLite error, whose message does not name the file. Returns any other error unchanged. */
+export function addPlace({ place }: Pick<StorageLocation, 'place'>, error: unknown): unknown {
   if (!isError(error) || !('errcode' in error)) return error;
-  return new Error(`${problem}: ${error.message}.`, { cause: error });
+  return new Error(`${place} cannot be used: ${error.message}.`, { cause: error });
 }

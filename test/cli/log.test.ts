@@ -7,7 +7,7 @@ import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestMessage } from '../../src/http.ts';
 import { Log, Output } from '../../src/cli/log.ts';
-import type { LogOptions } from '../../src/cli/log.ts';
+import type { LogFormat } from '../../src/cli/log.ts';
 import { callService } from '../support/call.ts';
 import { eventually } from '../support/eventually.ts';
 import { commandEnvironment } from '../support/run-program.ts';
@@ -18,10 +18,10 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { folderWithToken } from '../support/token-server.ts';
 
 /** Returns the text that a log writes. */
-async function written(format: LogOptions['format'], work: (log: Log) => Promise<void> | void): Promise<string> {
+async function written(format: LogFormat, work: (log: Log) => Promise<void> | void): Promise<string> {
   let text = '';
   const output = { write: (added: string) => void (text += added), flush: () => Promise.resolve(true) };
-  const log = new Log({ format }, output);
+  const log = new Log(format, 'info', output);
   await work(log);
   await log.flush();
   return text;

@@ -6,7 +6,7 @@ import { databaseFiles } from '../../storage/sqlite/file.ts';
 import type { Settings } from '../command-line.ts';
 import { runInterruptibly, shellQuoted, tell } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
-import { parseStorage, addProblem } from '../storage.ts';
+import { addPlace, parseStorage } from '../storage.ts';
 
 export async function backUp({ storage }: Settings<'backup'>, target: string): Promise<number> {
   return copy(parseStorage(storage, ['sqlite']).file, requireSafePath(target), () => undefined);
@@ -25,8 +25,7 @@ async function copy(file: string, target: string, checkTarget: (target: string) 
       checkTarget(target);
       await backUpDatabase(file, target, signal.throwIfAborted.bind(signal));
     } catch (error) {
-      // An SQLite error does not name the file that it concerns.
-      throw addProblem(`${file} cannot be copied to ${target}`, error);
+      throw addPlace({ place: `${file} or ${target}` }, error);
     }
     tell(`Copied ${file} to ${target}.`);
     return 0;

@@ -21,13 +21,19 @@ import { Log, logEvents, Output } from '../log.ts';
 import { isWrongSetting } from '../postgres.ts';
 import { describeError, formatCount, runInterruptibly } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
-import { openStorage, parseStorage } from '../storage.ts';
+import { addPlace, openStorage, parseStorage } from '../storage.ts';
 
 const checkTokensMs = 1000;
 const retryStorageMs = 1000;
 const closeMs = 1000;
 
 type Config = ReturnType<typeof parse>;
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly flags: string;
+}
 
 function parse({ host, port, docs, ...settings }: Settings<'serve'>) {
   const { 'base-path': basePath, 'cors-origin': corsOrigin, 'admin-host': adminHost } = settings;
@@ -56,7 +62,8 @@ function parse({ host, port, docs, ...settings }: Settings<'serve'>) {
       trustedProxies: settings['trusted-proxies'].value,
     },
     drainDelayMs: settings['drain-delay'].value * 1000,
-    log: { format: settings.log.value ?? defaultLogFormat, level: settings['log-level'].value },
+    logFormat: settings.log.value ?? defaultLogFormat,
+    logLevel: settings['log-level'].value,
     docsSource: docs.value ? docs.source : undefined,
   };
 }
@@ -67,7 +74,7 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
     config = parse(settings);
     return await serve(config);
   } catch (error) {
-    if (!isWrongSetting(error)) throw error;
+    if (!isWrongSetting(error)) throw config ? addPlace(config.storage, error) : error;
     const isMissing = [...errorChain(error)].some((each) => each instanceof NoStoreError);
     throw new UsageError(describeError(error) + (config && isMissing ? adviceFor(config) : ''), { cause: error });
   }
@@ -84,7 +91,7 @@ async function serve(config: Config): Promise<number> {
   const { storage: location, tokens, service, docsSource, adminAddress } = config;
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
-  const log = new Log(config.log);
+  const log = new Log(config.logFormat, config.logLevel);
   // Node.js would write warnings, also those of `pg`, and an uncaught error to standard error in several lines.
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     log.error(`Warning: ${message}`);
@@ -188,7 +195,7 @@ function announce({ storage, tokens, docsSource }: Config, grants: TokenGrants, 
 /** Codes of errors that another attempt cannot avoid. Another program may release a port that is in use. */
 const wrongAddressCodes = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND']);
 
-export async function listen(server: Server, { host, port, flags }: Config['address']): Promise<string> {
+export async function listen(server: Server, { host, port, flags }: Address): Promise<string> {
   // URLs contain the brackets.
   const name = host.replace(/^\[(.*)\]$/, '$1');
   server.listen(port, name);

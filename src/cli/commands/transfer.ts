@@ -4,7 +4,7 @@ import { parseExactJson } from '../../core/model/exact-json.ts';
 import { isUser, parseNewPlant, plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
 import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
-import type { CopyCounts, CopyPlantsOptions, PlantConflict } from '../../transfer/copy-plants.ts';
+import type { CopyCounts, PlantConflict } from '../../transfer/copy-plants.ts';
 import type { Settings } from '../command-line.ts';
 import { exitCodeOf, formatCount, print, printable, runInterruptibly, tell } from '../process.ts';
 import { parseStorage, withSource, withTarget } from '../storage.ts';
@@ -19,9 +19,8 @@ export async function copy(settings: Settings<'copy'>): Promise<number> {
   return runInterruptibly((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {
-        const report = new TransferReport();
-        const counts = await addPlants(untilAborted(pages, signal), target, report);
-        return report.finish('Copied', counts, signal);
+        const counts = await addPlants(untilAborted(pages, signal), target, { onConflict: tellConflict });
+        return finish('Copied', counts, 0, signal);
       }),
     ),
   );
@@ -55,12 +54,18 @@ function toLine({ user, plant }: OwnedPlant): string {
 
 export async function importPlants({ storage }: Settings<'import'>): Promise<number> {
   const location = parseStorage(storage, ['sqlite', 'postgres']);
+  let badLines = 0;
+  const onBadLine = (number: number, problem: string): void => {
+    badLines++;
+    if (badLines <= maxShownLines) tell(`Line ${number} was left out: ${problem}`);
+    if (badLines === maxShownLines) tell('Further bad lines are only counted.');
+  };
   return runInterruptibly((signal) =>
     withTarget(location, async (target) => {
-      const report = new TransferReport();
       signal.addEventListener('abort', () => process.stdin.destroy());
       try {
-        return report.finish('Imported', await addPlants(readPages(report, signal), target, report), signal);
+        const counts = await addPlants(readPages(signal, onBadLine), target, { onConflict: tellConflict });
+        return finish('Imported', counts, badLines, signal);
       } finally {
         // After a storage error, unread input would keep this process running.
         process.stdin.destroy();
@@ -70,7 +75,10 @@ export async function importPlants({ storage }: Settings<'import'>): Promise<num
 }
 
 /** Yields pages as standard input arrives. A page contains at most one plant with a given key. */
-async function* readPages(report: TransferReport, signal: AbortSignal): AsyncGenerator<OwnedPlant[], void, undefined> {
+async function* readPages(
+  signal: AbortSignal,
+  onBadLine: (number: number, problem: string) => void,
+): AsyncGenerator<OwnedPlant[], void, undefined> {
   let number = 0;
   try {
     for await (const lines of readLines(process.stdin)) {
@@ -78,7 +86,7 @@ async function* readPages(report: TransferReport, signal: AbortSignal): AsyncGen
       for (const line of lines) {
         const owned = parsePlantLine(line);
         number++;
-        if (typeof owned === 'string') report.onBadLine(number, owned);
+        if (typeof owned === 'string') onBadLine(number, owned);
         if (typeof owned !== 'object') continue;
         if (page.has(keyOf(owned))) {
           yield [...page.values()];
@@ -130,28 +138,19 @@ function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
   }
 }
 
-class TransferReport implements CopyPlantsOptions {
-  #badLines = 0;
+function tellConflict({ user, plant: { id } }: PlantConflict): void {
+  tell(`User ${printable(JSON.stringify(user))} has a different plant with id ${id}, which was not changed.`);
+}
 
-  readonly onConflict = ({ user, plant: { id } }: PlantConflict): void => {
-    const name = printable(JSON.stringify(user));
-    tell(`User ${name} has a different plant with id ${id}, which was not changed.`);
-  };
-
-  onBadLine(number: number, problem: string): void {
-    this.#badLines++;
-    if (this.#badLines <= maxShownLines) tell(`Line ${number} was left out: ${problem}`);
-    if (this.#badLines === maxShownLines) tell('Further bad lines are only counted.');
-  }
-
-  /** Returns the exit code. */
-  finish(verb: string, { added, existing, conflicts }: CopyCounts, signal: AbortSignal): number {
-    const counts = [`${verb} ${formatCount(added, 'plant')}`, `${formatCount(existing, 'plant')} already existed`];
-    counts.push(formatCount(conflicts, 'conflict'));
-    if (this.#badLines > 0) counts.push(formatCount(this.#badLines, 'bad line'));
-    const advice = signal.aborted ? ' Interrupted: run the command again to continue.' : '';
-    tell(`${counts.join(', ')}.${advice}`);
-    if (signal.aborted) return exitCodeOf(signal);
-    return conflicts === 0 && this.#badLines === 0 ? 0 : 1;
-  }
+/** Prints the counts. Returns the exit code. */
+function finish(verb: string, counts: CopyCounts, badLines: number, signal: AbortSignal): number {
+  const texts = [
+    `${verb} ${formatCount(counts.added, 'plant')}`,
+    `${formatCount(counts.existing, 'plant')} already existed`,
+  ];
+  texts.push(formatCount(counts.conflicts, 'conflict'));
+  if (badLines > 0) texts.push(formatCount(badLines, 'bad line'));
+  tell(`${texts.join(', ')}.${signal.aborted ? ' Interrupted: run the command again to continue.' : ''}`);
+  if (signal.aborted) return exitCodeOf(signal);
+  return counts.conflicts === 0 && badLines === 0 ? 0 : 1;
 }

@@ -168,7 +168,7 @@ it('Readiness › runs at most one check at a time, and waits a second for its r
   const storage = new HookedStorage();
   storage.beforeCommit = held.hook;
   const commits = t.mock.method(storage, 'commit').mock;
-  const readiness = new Readiness(storage, new Log({ format: 'json', level: 'error' }));
+  const readiness = new Readiness(storage, new Log('json', 'error'));
   // Keeps the process running, because the timers of a Readiness do not.
   const running = setInterval(() => undefined, 1000);
   t.after(() => {
@@ -182,7 +182,7 @@ it('Readiness › runs at most one check at a time, and waits a second for its r
 });
 
 it('/ready › responds with 503 until the server serves requests', async (t) => {
-  const readiness = new Readiness(new HookedStorage(), new Log({ format: 'json', level: 'error' }));
+  const readiness = new Readiness(new HookedStorage(), new Log('json', 'error'));
   const tokens = { problem: '', refusesAll: false };
   const url = await listenUrl(t, createAdminServer(createServer(), readiness, tokens));
   assert.equal((await fetch(`${url}/ready`)).status, 503);
