@@ -5,6 +5,6 @@
  * @module plant-store/testing
  */
 
-export type { FaultyWrite, LocationContext, StorageAdapterTestOptions, StorageLocation } from './testing/options.ts';
+export type { FaultyWrite, LocationContext, StorageAdapterTestOptions, StorageLocation } from './testing/place.ts';
 export { commitUntilKilled } from './testing/sharing.ts';
 export { testStorageAdapter } from './testing/test-storage-adapter.ts';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { OwnedPlant, PlantPage } from '../core/storage-adapter.ts';
+import { expectRejection, expectStored } from './checked-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';
 import { Skip } from './place.ts';
 import type { Tests } from './place.ts';
-import { create, createEach, faultOf, firstPage, integersBelow, plantOf, removeEach, shuffled } from './plants.ts';
-import { expectRejection, expectStored } from './stored.ts';
+import { create, createEach, firstPage, integersBelow, plantOf, removeEach, shuffled } from './plants.ts';
 
 const allOrNothing = 'A commit must be all or nothing, also for lists while it is in progress, and after a crash.';
 const noticed = 'dataVersion() must change after a list that did not return the plants of a commit in progress.';
@@ -74,7 +74,7 @@ export const atomicityTests: Tests = {
     const storages = await place.openAll();
     await storages[0].commit(createEach(former));
     const failing = create(2000);
-    await place.use('makeWriteFail', faultOf(failing));
+    await place.makeWriteFail(failing);
     await expectRejection(storages[0], [failing]);
     const batch = [...replacing.slice(0, -1), failing];
     await expectOneStateDuring(() => expectRejection(storages[0], batch), storages, [former]);

@@ -1,13 +1,21 @@
 import { isPlantStoreError } from '../core/model/errors.ts';
 import { maxInt64, minInt64 } from '../core/model/plant.ts';
 import type { OwnedPlant, Write } from '../core/storage-adapter.ts';
+import { expectEqual, expectList, expectStored, rejectionOf, scanAll } from './checked-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';
-import { CallError, expectEqual, rejectionOf } from './expect.ts';
 import { Skip } from './place.ts';
 import type { Place, Tests } from './place.ts';
-import { create, createEach, firstPage, integersBelow, plantOf, remove, removeEach, shuffled } from './plants.ts';
-import { ReferenceStore } from './reference-store.ts';
-import { expectList, expectStored, scanAll } from './stored.ts';
+import {
+  ReferenceStore,
+  create,
+  createEach,
+  firstPage,
+  integersBelow,
+  plantOf,
+  remove,
+  removeEach,
+  shuffled,
+} from './plants.ts';
 
 /** U+0001 to U+009F (ASCII and the C1 controls), the line and paragraph separators, and a few special characters. */
 const characters = [...integersBelow(160).slice(1), 0x2028, 0x2029, 0xfeff, 0xfffd, 0xffff, 0x1f33f].map((code) =>
@@ -72,9 +80,9 @@ async function expectBatchStored(place: Place, plants: readonly OwnedPlant[]): P
 
 async function expectCode(code: string, rule: string, call: () => Promise<unknown>): Promise<void> {
   const expected = `${rule} must return a promise that rejects with a PlantStoreError with the code ${code}`;
-  const reason = await rejectionOf(call, `${expected}.`);
-  if (isPlantStoreError(reason) && reason.code === code) return;
-  throw new CallError(`${expected}, not with ${String(reason)}`, reason);
+  const cause = await rejectionOf(call, `${expected}.`);
+  if (isPlantStoreError(cause) && cause.code === code) return;
+  throw new Error(`${expected}, not with ${String(cause)}`, { cause });
 }
 
 /** Cases that random batches rarely reach. */

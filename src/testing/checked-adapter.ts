@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Plant } from '../core/model/plant.ts';
+import { idOf } from '../core/storage-adapter.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../core/storage-adapter.ts';
-import { CallError, commitText, expectEqual, listText, shown } from './expect.ts';
+import { ReferenceStore } from './plants.ts';
 
 /** Performs a call within the time limit, and names it in the error if it fails. */
 export type Call = <T>(text: string, start: () => Promise<T>) => Promise<T>;
+
+/** Thrown if a call returns a promise that rejects. Its cause is what the promise rejects with. */
+export class Rejection extends Error {}
 
 /** Twice the size in the contract, because an adapter may estimate the size of a page. */
 const maxPageCodeUnits = 524_288;
@@ -24,12 +29,12 @@ export class CheckedAdapter {
   }
 
   async commit(writes: readonly Write[]): Promise<boolean[]> {
-    const given = writes.map((each) => (each.kind === 'create' ? { ...each, plant: { ...each.plant } } : { ...each }));
+    const given = structuredClone(writes) as Write[];
     const call = commitText(writes);
     const outcomes = await this.#call(call, () => this.#adapter.commit(given));
     expectEqual(given, writes, `${call} must not change its argument.`);
     // An adapter that keeps the objects it was given now returns the wrong name.
-    for (const write of given) if (write.kind === 'create') write.plant.name = 'changed after the commit';
+    for (const write of given) if (write.kind === 'create') Object.assign(write.plant, { name: 'changed later' });
     const isValid = Array.isArray(outcomes) && outcomes.every((outcome) => typeof outcome === 'boolean');
     if (isValid && outcomes.length === writes.length) return outcomes;
     assert.fail(`${call} must return one boolean for each write, not ${shown(outcomes)}.`);
@@ -71,13 +76,9 @@ export class CheckedAdapter {
   /** Returns `undefined` if the adapter has no `dataVersion`. */
   version(): number | undefined {
     if (this.#adapter.dataVersion === undefined) return undefined;
-    try {
-      const version = this.#adapter.dataVersion();
-      assert.ok(Number.isFinite(version), `It must be a finite number, not ${shown(version)}.`);
-      return version;
-    } catch (error) {
-      throw new CallError(`dataVersion() failed: ${String(error)}`, error);
-    }
+    const version = this.#adapter.dataVersion();
+    assert.ok(Number.isFinite(version), `dataVersion() must return a finite number, not ${shown(version)}.`);
+    return version;
   }
 
   /** Must be called after every commit. `isNew` tells whether another adapter has changed plants. */
@@ -107,4 +108,99 @@ function checkPage(call: string, plants: Plant[] | undefined): void {
     assert.ok(!returned.has(object), `${call} returned an object that it had returned before. ${rule}`);
     returned.add(object);
   }
+}
+
+const visible = 'When a commit has resolved, every later call must return its plants, unchanged and in order of id.';
+
+/**
+ * Checks that `list`, with this page limit, and `scan` return exactly these plants. `rule` is the rule that the adapter
+ * violates if it returns other plants.
+ */
+export async function expectStored(
+  storage: CheckedAdapter,
+  plants: ReferenceStore | readonly OwnedPlant[],
+  rule: string = visible,
+  limit = 1000,
+): Promise<void> {
+  const stored = plants instanceof ReferenceStore ? plants : new ReferenceStore(plants);
+  const due = stored.scan();
+  for (const user of new Set([...due.map((owned) => owned.user), 'ada', 'bob', 'nobody'])) {
+    let page: PlantPage | undefined;
+    do {
+      page = await expectList(storage, user, { after: page?.plants.at(-1)?.id, limit }, stored, rule);
+    } while (page.hasMore);
+  }
+  const scanned = new ReferenceStore(await scanAll(storage));
+  expectEqual(scanned.scan(), due, `${rule} scan() returned other plants.`);
+}
+
+/** Checks a page of `list`. `stored` contains all plants. */
+export async function expectList(
+  storage: CheckedAdapter,
+  user: string,
+  range: ListRange,
+  stored: ReferenceStore,
+  rule: string = visible,
+): Promise<PlantPage> {
+  const page = await storage.list(user, range);
+  const due = stored.list(user, range.after);
+  // An adapter may return fewer plants than the limit, but at least one.
+  const length = Math.min(Math.max(1, page.plants.length), range.limit);
+  const call = listText(user, range);
+  expectEqual(page.plants, due.slice(0, length), `${rule} ${call} returned other plants.`);
+  expectEqual(page.hasMore, due.length > length, `hasMore must tell whether plants follow the page of ${call}.`);
+  return page;
+}
+
+export async function scanAll(storage: { scan(): AsyncIterable<OwnedPlant[]> }): Promise<OwnedPlant[]> {
+  const found: OwnedPlant[] = [];
+  for await (const page of storage.scan()) found.push(...page);
+  return found;
+}
+
+/** Returns what a call of an adapter rejects with. Fails with the message if the call does not reject. */
+export async function rejectionOf(call: () => Promise<unknown>, message: string): Promise<unknown> {
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof Rejection) return error.cause;
+    throw error;
+  }
+  assert.fail(message);
+}
+
+/** Checks that `commit` rejects a batch that contains the write at which the storage fails. */
+export async function expectRejection(storage: CheckedAdapter, batch: readonly Write[]): Promise<void> {
+  const hint = 'The storage must fail at this write. If it did not, check makeWriteFail.';
+  await rejectionOf(() => storage.commit(batch), `${commitText(batch)} must reject. ${hint}`);
+}
+
+/** Asserts that the values are deep-equal. If they are large, the message is shorter than that of node:assert. */
+export function expectEqual(actual: unknown, expected: unknown, rule: string): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  let [seen, due, where]: [unknown, unknown, string] = [actual, expected, ''];
+  if (Array.isArray(actual) && Array.isArray(expected)) {
+    const length = Math.max(actual.length, expected.length);
+    const at = Array.from({ length }).findIndex((_, index) => !isDeepStrictEqual(actual[index], expected[index]));
+    [seen, due] = [actual[at] as unknown, expected[at] as unknown];
+    where = ` at index ${at} (${actual.length} items instead of ${expected.length})`;
+  }
+  assert.fail(`${rule}\nExpected ${shown(due)} but received ${shown(seen)}${where}.`);
+}
+
+/** Formats a value as one line of ASCII, in which long strings and arrays are shortened. */
+function shown(value: unknown): string {
+  if (typeof value === 'string' && /^[\w -]{0,30}$/.test(value)) return `'${value}'`;
+  const text = inspect(value, { breakLength: Infinity, compact: true, maxArrayLength: 8, maxStringLength: 30 });
+  return text.replaceAll(/[^\x20-\x7e]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16) ?? ''}}`);
+}
+
+export function commitText(writes: readonly Write[]): string {
+  const texts = writes.slice(0, 9).map((write) => `${write.kind} ${shown(write.user)} ${idOf(write)}`);
+  if (writes.length > texts.length) texts.push(`${writes.length - texts.length} more`);
+  return `commit([${texts.join(', ')}])`;
+}
+
+function listText(user: string, { after, limit }: ListRange): string {
+  return `list(${shown(user)}, { after: ${after ?? 'undefined'}, limit: ${limit} })`;
 }

@@ -1,41 +1,92 @@
+import type { ChildProcess } from 'node:child_process';
+import type { TestContext } from 'node:test';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { CheckedAdapter } from './checked-adapter.ts';
+import { idOf } from '../core/storage-adapter.ts';
+import type { StorageAdapter, Write } from '../core/storage-adapter.ts';
+import { CheckedAdapter, Rejection } from './checked-adapter.ts';
 import type { Call } from './checked-adapter.ts';
-import { CallError } from './expect.ts';
-import type { LocationContext, StorageAdapterTestOptions, StorageLocation } from './options.ts';
 
-type OptionalFunction = 'makeWriteFail' | 'damagePlant' | 'startProcess';
+/** The place where one test stores its plants, for example a folder or a schema. */
+export interface StorageLocation {
+  /** Opens an adapter at this location. The suite closes the adapter. */
+  open(): StorageAdapter | Promise<StorageAdapter>;
+  /**
+   * Opens the storage again from its persistent data, as a new process does after a crash. If `shared` is `true`, other
+   * adapters are still open and hold their locks, and without this method, tests of durability are skipped. The new
+   * adapter must not share anything in memory with the others, such as a database handle or a cache. The suite does not
+   * use the others again, except to close them.
+   */
+  reopen?(): StorageAdapter | Promise<StorageAdapter>;
+}
+
+/** The argument of `createLocation`. A `TestContext` of node:test has the same method. */
+export interface LocationContext {
+  /** Registers a function that runs after the test's adapters have been closed. */
+  readonly after: (cleanUp: () => Promise<void> | void) => void;
+}
+
+/** Identifies the write that must fail, for example `{ kind: 'create', user: 'ada', id: 13n }`. */
+export type FaultyWrite = Readonly<{ kind: 'create' | 'delete'; user: string; id: bigint }>;
+
+/** Options of `testStorageAdapter`. */
+export interface StorageAdapterTestOptions<Location extends StorageLocation = StorageLocation> {
+  /** Creates an empty location for one test. Call `t.after` to register a function that removes the location. */
+  createLocation: (t: LocationContext) => Location | Promise<Location>;
+  /**
+   * `true` if all adapters with the same location share their plants, and several can be open at the same time;
+   * `'exclusive'` if they share their plants, but only one can be open at a time; `false` if each adapter is empty when
+   * it is opened.
+   */
+  shared: boolean | 'exclusive';
+  /**
+   * Makes the storage fail whenever it applies this write. All other writes must still succeed. The storage itself must
+   * fail, for example through a database trigger. If a write can fail halfway, for example after half a line of a file,
+   * make it fail halfway. Without this function, the suite does not test a failing storage.
+   */
+  makeWriteFail?(location: Location, write: FaultyWrite): unknown;
+  /** Damages the stored record of a plant, which `list` and `scan` must then report as `storage_unsupported`. */
+  damagePlant?(location: Location, user: string, id: bigint): unknown;
+  /**
+   * Starts a process that calls `commitUntilKilled`, for example with `fork` of node:child_process. The suite kills it.
+   * Without this function, the suite does not test other processes.
+   */
+  startProcess?(location: Location): ChildProcess;
+}
+
 /** Tests by their titles. Each test receives its own place. */
 export type Tests = Readonly<Record<string, (place: Place) => Promise<void>>>;
+
+export type SuiteContext = Pick<TestContext, 'after' | 'diagnostic' | 'skip'>;
 
 /** Thrown to skip a test. The message is the reason. */
 export class Skip extends Error {}
 
 /** The location of one test, and the adapters that the test opens there. */
 export class Place {
-  readonly shared: StorageAdapterTestOptions['shared'];
-  readonly #options: StorageAdapterTestOptions;
-  readonly #timeoutMs: number;
+  readonly options: StorageAdapterTestOptions;
+  readonly #t: SuiteContext;
+  readonly #callTimeoutMs: number;
   #location = {} as StorageLocation;
   readonly #adapters: CheckedAdapter[] = [];
 
-  constructor(options: StorageAdapterTestOptions) {
-    this.shared = options.shared;
-    this.#options = options;
-    this.#timeoutMs = options.timeoutMs ?? 60_000;
+  constructor(options: StorageAdapterTestOptions, t: SuiteContext, callTimeoutMs: number) {
+    this.options = options;
+    this.#t = t;
+    this.#callTimeoutMs = callTimeoutMs;
   }
 
-  async create(t: LocationContext): Promise<void> {
-    this.#location = await this.call('createLocation()', async () => this.#options.createLocation(t));
+  async create(): Promise<void> {
+    this.#location = await this.call('createLocation()', async () => this.options.createLocation(this.#t));
   }
 
   /** Whether an adapter can find the plants of an earlier one that did not close in an orderly way. */
   get canReopen(): boolean {
-    return this.shared === 'exclusive' || (this.shared && this.#location.reopen !== undefined);
+    const { shared } = this.options;
+    return shared === 'exclusive' || (shared && this.#location.reopen !== undefined);
   }
 
   async open(method: 'open' | 'reopen' = 'open'): Promise<CheckedAdapter> {
-    if (this.shared === 'exclusive') await this.close();
+    if (this.options.shared === 'exclusive') await this.close();
     const opening = this.call(`${method}()`, async () => this.#location[method]?.() ?? this.#location.open());
     const adapter = new CheckedAdapter(await opening, this.call);
     this.#adapters.push(adapter);
@@ -44,27 +95,33 @@ export class Place {
 
   /** Opens one adapter or, if several can share their plants, two. */
   async openAll(): Promise<[CheckedAdapter, ...CheckedAdapter[]]> {
-    return this.shared === true ? [await this.open(), await this.open()] : [await this.open()];
-  }
-
-  has(option: OptionalFunction): boolean {
-    return this.#options[option] !== undefined;
+    return this.options.shared === true ? [await this.open(), await this.open()] : [await this.open()];
   }
 
   /** Calls a function of the options with the location. If it is missing, skips the test. */
-  use<T>(option: OptionalFunction, ...values: readonly unknown[]): Promise<T> {
-    const call = this.#options[option as never] as ((...all: unknown[]) => T) | undefined;
+  use<T>(option: 'makeWriteFail' | 'damagePlant' | 'startProcess', ...values: readonly unknown[]): Promise<T> {
+    const call = this.options[option as never] as ((...all: unknown[]) => T) | undefined;
     if (call === undefined) throw new Skip(`The option ${option} is missing.`);
     return this.call(`${option}()`, async () => call(this.#location, ...values));
   }
 
-  /** Performs a call, which must return a promise that settles within `timeoutMs`. */
-  readonly call: Call = (text, start) => {
+  makeWriteFail(write: Write): Promise<unknown> {
+    return this.use('makeWriteFail', { kind: write.kind, user: write.user, id: idOf(write) });
+  }
+
+  /**
+   * A timeout of node:test would not end the loops of a test, does not name the call, and, with Node.js 22, does not
+   * keep the process alive.
+   */
+  readonly call: Call = async (text, start) => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        reject(new Error(`${text} did not settle within ${this.#timeoutMs} ms.`));
-      }, this.#timeoutMs);
+        const message = `${text} did not settle within ${this.#callTimeoutMs / 1000} s.`;
+        // If the process does not end after the tests, node:test prints diagnostics only, not errors.
+        this.#t.diagnostic(message);
+        reject(new Error(message));
+      }, this.#callTimeoutMs);
     });
     return Promise.race([perform(text, start), late]).finally(() => {
       clearTimeout(timer);
@@ -76,13 +133,17 @@ export class Place {
   }
 }
 
+/** Performs a call, and names it in the error if it fails. */
 async function perform<T>(text: string, start: () => Promise<T>): Promise<T> {
-  let rule = 'threw an error instead of returning a promise';
+  let promise: Promise<T>;
   try {
-    const promise = start();
-    rule = 'rejected';
+    promise = start();
+  } catch (cause) {
+    throw new Error(`${text} threw an error instead of returning a promise: ${String(cause)}`, { cause });
+  }
+  try {
     return await promise;
-  } catch (error) {
-    throw new CallError(`${text} ${rule}: ${String(error)}`, error, rule === 'rejected');
+  } catch (cause) {
+    throw new Rejection(`${text} rejected: ${String(cause)}`, { cause });
   }
 }

@@ -1,6 +1,5 @@
-import { idOf } from '../core/storage-adapter.ts';
+import type { Plant, PlantId } from '../core/model/plant.ts';
 import type { ListRange, OwnedPlant, Write } from '../core/storage-adapter.ts';
-import type { FaultyWrite } from './options.ts';
 
 export function plantOf(user: string, id: bigint | number, name = 'a plant', tag?: string): OwnedPlant {
   return { user, plant: { id: BigInt(id), name, ...(tag !== undefined && { tag }) } };
@@ -12,10 +11,6 @@ export function create(id: bigint | number, user = 'ada', name = ''): Write {
 
 export function remove(id: bigint | number, user = 'ada'): Write {
   return { kind: 'delete', user, id: BigInt(id) };
-}
-
-export function faultOf(write: Write): FaultyWrite {
-  return { kind: write.kind, user: write.user, id: idOf(write) };
 }
 
 export function createEach(plants: readonly OwnedPlant[]): Write[] {
@@ -37,4 +32,33 @@ export function integersBelow(end: number): number[] {
 export function shuffled<T>(items: readonly T[]): T[] {
   const order = new Map(items.map((item, n) => [item, (n * 7919) % 104_729]));
   return items.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+}
+
+/** A simple store of plants, with which tests compare storages and services. */
+export class ReferenceStore {
+  readonly #users = new Map<string, Map<PlantId, Plant>>();
+
+  constructor(plants: readonly OwnedPlant[] = []) {
+    for (const write of createEach(plants)) this.apply(write);
+  }
+
+  /** Returns whether the write changed the store. If the id of a new plant is taken, the stored plant is kept. */
+  apply(write: Write): boolean {
+    const plants = this.#users.get(write.user) ?? new Map<PlantId, Plant>();
+    if (write.kind === 'delete') return plants.delete(write.id);
+    if (plants.has(write.plant.id)) return false;
+    this.#users.set(write.user, plants.set(write.plant.id, write.plant));
+    return true;
+  }
+
+  list(user: string, after?: PlantId): Plant[] {
+    const plants = [...(this.#users.get(user)?.values() ?? [])];
+    return plants.filter(({ id }) => after === undefined || id > after).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Returns all plants, sorted by user and id. */
+  scan(): OwnedPlant[] {
+    const users = [...this.#users.keys()].sort();
+    return users.flatMap((user) => this.list(user).map((plant) => ({ user, plant })));
+  }
 }

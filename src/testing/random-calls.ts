@@ -1,12 +1,10 @@
 import { maxInt64, minInt64 } from '../core/model/plant.ts';
 import { idOf } from '../core/storage-adapter.ts';
 import type { Write } from '../core/storage-adapter.ts';
+import { commitText, expectEqual, expectList, expectRejection, expectStored } from './checked-adapter.ts';
 import type { CheckedAdapter } from './checked-adapter.ts';
-import { CallError, commitText, expectEqual } from './expect.ts';
 import type { Place, Tests } from './place.ts';
-import { create, faultOf, integersBelow, remove } from './plants.ts';
-import { ReferenceStore } from './reference-store.ts';
-import { expectList, expectRejection, expectStored } from './stored.ts';
+import { ReferenceStore, create, integersBelow, remove } from './plants.ts';
 
 /** Users that look alike. Each test uses some of them. */
 const lookAlikes = [
@@ -49,8 +47,8 @@ async function commitRandomly(place: Place, count: number, users: readonly strin
   // The storage fails at a create of an absent plant, or at a delete of a stored one. Before the first commit, some
   // adapters have no table in which a write could fail.
   await commit(pick(adapters), failing.kind === 'delete' ? [create(idOf(failing), failing.user)] : []);
-  let canFail = place.has('makeWriteFail');
-  if (canFail) await place.use('makeWriteFail', faultOf(failing));
+  let canFail = place.options.makeWriteFail !== undefined;
+  if (canFail) await place.makeWriteFail(failing);
 
   try {
     for (let n = 0; n < count; n++) {
@@ -75,7 +73,7 @@ async function commitRandomly(place: Place, count: number, users: readonly strin
     }
   } catch (error) {
     const steps = calls.slice(-10).map((call) => `\n  ${call}`);
-    throw new CallError(`${(error as Error).message}\nThe last calls:${steps.join('')}`, error);
+    throw new Error(`${(error as Error).message}\nThe last calls:${steps.join('')}`, { cause: error });
   }
 }
 

@@ -5,12 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Plant } from '../core/model/plant.ts';
 import type { StorageAdapter, Write } from '../core/storage-adapter.ts';
-import { expectEqual } from './expect.ts';
+import { expectEqual, expectStored, scanAll } from './checked-adapter.ts';
 import { Skip } from './place.ts';
 import type { Place, Tests } from './place.ts';
-import { create, createEach, integersBelow, plantOf, remove, removeEach } from './plants.ts';
-import { ReferenceStore } from './reference-store.ts';
-import { expectStored, scanAll } from './stored.ts';
+import { ReferenceStore, create, createEach, integersBelow, plantOf, remove, removeEach } from './plants.ts';
 
 /** The user whose ids all processes try to create. */
 const contested = 'all';
@@ -93,7 +91,7 @@ function expectBatches({ name, outcomes }: Writer, stored: ReferenceStore): void
 
 export const sharingTests: Tests = {
   'adapters at one location share their plants if shared is true, and otherwise have their own': async (place) => {
-    const { shared } = place;
+    const { shared } = place.options;
     if (shared === 'exclusive') throw new Skip('Only one adapter can be open.');
     const rule = shared
       ? 'If shared is true, all adapters at a location must share their plants.'
@@ -121,7 +119,7 @@ export const sharingTests: Tests = {
     const writers: Writer[] = [];
     try {
       for (const round of [1, 2]) {
-        const names = place.shared === 'exclusive' ? ['process'] : ['process 1', 'process 2'];
+        const names = place.options.shared === 'exclusive' ? ['process'] : ['process 1', 'process 2'];
         const running: Writer[] = [];
         for (const name of names) running.push(await start(place, `${name} of round ${round}`));
         writers.push(...running);

@@ -73,7 +73,7 @@ const owners: Readonly<Record<string, Owner>> = {
       testStorageAdapter('adapter', options);
     },
     required: { createLocation: () => assert.fail(), shared: false },
-    invalid: { createLocation: ['a folder'], shared: [undefined], startProcess: [true], timeoutMs: [0] },
+    invalid: { createLocation: ['a folder'], shared: [undefined], startProcess: [true] },
   },
 };
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Write } from '../../src/index.ts';
-import { ReferenceStore } from '../../src/testing/reference-store.ts';
+import { ReferenceStore } from '../../src/testing/plants.ts';
 
 /** An operation of a user. If it took effect, it did so between `invokedMs` and `respondedMs`. */
 export interface Operation {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { PlantStore } from '../../src/index.ts';
 import type { PlantStoreError } from '../../src/index.ts';
 import { idOf } from '../../src/core/storage-adapter.ts';
-import { ReferenceStore } from '../../src/testing/reference-store.ts';
+import { ReferenceStore } from '../../src/testing/plants.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { mockTimers } from '../support/mock-timers.ts';
 
@@ -206,7 +206,8 @@ it('write queue › concurrent writes have the outcomes of consecutive ones, one
           (error: unknown) => (error as PlantStoreError).code !== 'id_taken',
         );
       outcomes.push(isCreate ? create() : store.deletePlant('ada', id));
-      expected.push(isCreate ? reference.create('ada', plant) : reference.delete('ada', id));
+      const user = 'ada';
+      expected.push(reference.apply(isCreate ? { kind: 'create', user, plant } : { kind: 'delete', user, id }));
       if (pause) await iteration();
     }
     await store.close();

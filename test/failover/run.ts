@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { startServer } from '../support/command-line.ts';
-import { listAll, startModelClients } from '../support/model-clients.ts';
-import { PlantModel } from '../support/plant-model.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
+import { PlantModel, listAll, startModelClients } from '../support/model-clients.ts';
 import { describeMachine, table } from '../support/report.ts';
 import { CleanUp } from '../support/temporary-folder.ts';
 import { Cluster } from './cluster.ts';
@@ -88,7 +87,7 @@ function versionOf(program: string): string {
 
 /** Runs a scenario while clients create and delete plants. Compares the plants when all members work again. */
 async function runScenario(name: string, urls: readonly string[], token: string): Promise<string[]> {
-  const clients = startModelClients(model, { urls, tokens: new Map([[user, token]]), clients: 16, pauseMs: 100 });
+  const clients = startModelClients({ urls, tokens: new Map([[user, token]]), clients: 16, model, pauseMs: 100 });
   const untilAvailable = (): Promise<void> => clients.acknowledgeMore(enoughWrites, failoverMs);
   await sleep(quietMs);
   await scenarios[name]?.(untilAvailable);

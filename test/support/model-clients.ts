@@ -1,9 +1,65 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OwnedPlant, Plant } from '../../src/index.ts';
+import { ReferenceStore, plantOf, remove } from '../../src/testing/plants.ts';
 import { eventually } from './eventually.ts';
 import { pick } from './pick.ts';
-import { plantOf } from './plant-model.ts';
-import type { ModelPlant, PlantModel } from './plant-model.ts';
+
+type ListedPlant = Omit<Plant, 'id'>;
+
+/**
+ * The names of plants whose creation was acknowledged but that are not listed, of plants whose deletion was
+ * acknowledged but that are listed, and of listed plants that were never sent, have the wrong tag or are in the wrong
+ * order.
+ */
+type Findings = Record<'lost' | 'resurrected' | 'phantom', string[]>;
+
+/** The plants that must be stored, according to the responses that clients received. No id is used twice. */
+export class PlantModel {
+  /** All plants, by their names. */
+  readonly #all = new Map<string, OwnedPlant>();
+  /** The plants that are stored, or may be stored because the outcome of a write is unknown. */
+  readonly #possible = new ReferenceStore();
+  /** The names of the plants that must be stored. */
+  readonly #certain = new Set<string>();
+
+  /** Returns a plant that no client has sent yet. Every third plant has no tag. */
+  newPlant(user: string): OwnedPlant {
+    const id = this.#all.size + 1;
+    const owned = plantOf(user, id, `${user} ${id}`, id % 3 === 0 ? undefined : `tag ${id}`);
+    this.#all.set(owned.plant.name, owned);
+    return owned;
+  }
+
+  /** Records the state of a plant after a write: `unknown` if the write may or may not have taken effect. */
+  settle({ user, plant }: OwnedPlant, state: 'stored' | 'deleted' | 'unknown'): void {
+    this.#possible.apply(state === 'deleted' ? remove(plant.id, user) : { kind: 'create', user, plant });
+    if (state === 'stored') this.#certain.add(plant.name);
+    else this.#certain.delete(plant.name);
+  }
+
+  /** Compares a user's complete list with the model. After the comparison, the list determines all unknown states. */
+  check(user: string, listed: readonly ListedPlant[]): Findings {
+    const findings: Findings = { lost: [], resurrected: [], phantom: [] };
+    const names = new Set(listed.map(({ name }) => name));
+    for (const plant of this.#possible.list(user)) {
+      if (this.#certain.has(plant.name) && !names.has(plant.name)) findings.lost.push(plant.name);
+      this.settle({ user, plant }, names.has(plant.name) ? 'stored' : 'deleted');
+    }
+    let before = 0n;
+    for (const { name, tag } of listed) {
+      const sent = this.#all.get(name);
+      if (sent?.user !== user || sent.plant.tag !== tag || sent.plant.id <= before) {
+        findings.phantom.push(name);
+      } else if (!this.#certain.has(name)) {
+        findings.resurrected.push(name);
+        this.settle(sent, 'stored');
+      }
+      before = sent?.plant.id ?? before;
+    }
+    return findings;
+  }
+}
 
 interface ModelClientOptions {
   /** The URLs of the servers. Each request is sent to a random server. */
@@ -11,6 +67,8 @@ interface ModelClientOptions {
   /** The token of each user. */
   readonly tokens: ReadonlyMap<string, string>;
   readonly clients: number;
+  /** The model of a service that other clients have used before. */
+  readonly model?: PlantModel;
   /** The pause after a 503 or a missing response, in milliseconds; default 5. */
   readonly pauseMs?: number;
 }
@@ -18,8 +76,8 @@ interface ModelClientOptions {
 export type ModelClients = ReturnType<typeof startModelClients>;
 
 /** Starts clients that create plants and delete half of them, and record the outcomes in a model. */
-export function startModelClients(model: PlantModel, options: ModelClientOptions) {
-  const { urls, tokens, clients, pauseMs = 5 } = options;
+export function startModelClients(options: ModelClientOptions) {
+  const { urls, tokens, clients, model = new PlantModel(), pauseMs = 5 } = options;
   /** The number of responses so far, by status. Status 0 counts requests without a response. */
   const statuses = new Map<number, number>();
   /** Responses that contradict earlier responses. */
@@ -30,11 +88,12 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
   let acknowledgedAt = performance.now();
 
   /** Sends a write, and records its outcome. Resolves with the status, or with 0 if no complete response arrives. */
-  async function write(user: string, id: number, isCreate: boolean): Promise<number> {
-    const url = `${pick(urls)}/plants${isCreate ? '' : `/${id}`}`;
+  async function write(sent: OwnedPlant, isCreate: boolean): Promise<number> {
+    const { user, plant } = sent;
+    const url = `${pick(urls)}/plants${isCreate ? '' : `/${plant.id}`}`;
     const headers = { authorization: `Bearer ${tokens.get(user) ?? ''}`, 'content-type': 'application/json' };
-    const body = isCreate ? JSON.stringify({ id, ...plantOf(user, id) }) : null;
-    model.settle(user, id, 'unknown');
+    const body = isCreate ? JSON.stringify({ ...plant, id: Number(plant.id) }) : null;
+    model.settle(sent, 'unknown');
     const sentAt = performance.now();
     const status = await fetch(url, { method: isCreate ? 'POST' : 'DELETE', headers, body }).then(
       async (response) => (await response.text(), response.status),
@@ -44,21 +103,20 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     longest.requestMs = Math.max(longest.requestMs, now - sentAt);
     if (status === (isCreate ? 200 : 204)) {
-      model.settle(user, id, isCreate ? 'stored' : 'deleted');
+      model.settle(sent, isCreate ? 'stored' : 'deleted');
       longest.gapMs = Math.max(longest.gapMs, now - acknowledgedAt);
       acknowledgedAt = now;
     } else if (status !== 503 && status !== 0) {
-      problems.push(`${status} to a client that ${isCreate ? 'creates' : 'deletes'} the plant ${id} of ${user}`);
+      problems.push(`${status} to a client that ${isCreate ? 'creates' : 'deletes'} the plant ${plant.name}`);
     }
     return status;
   }
 
   async function runClient(): Promise<void> {
     while (!isStopping) {
-      const user = pick([...tokens.keys()]);
-      const id = model.newId(user);
-      let status = await write(user, id, true);
-      if (status === 200 && Math.random() < 0.5) status = await write(user, id, false);
+      const sent = model.newPlant(pick([...tokens.keys()]));
+      let status = await write(sent, true);
+      if (status === 200 && Math.random() < 0.5) status = await write(sent, false);
       if (status === 0 || status === 503) await sleep(pauseMs);
     }
   }
@@ -95,8 +153,8 @@ export function startModelClients(model: PlantModel, options: ModelClientOptions
   return { statuses, problems, longest, acknowledged, acknowledgeMore, stop, assertNothingLost };
 }
 
-export async function listAll(url: string, token: string): Promise<ModelPlant[]> {
+export async function listAll(url: string, token: string): Promise<ListedPlant[]> {
   const response = await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } });
   if (response.status !== 200) throw new Error(`A list failed with ${response.status}: ${await response.text()}`);
-  return (await response.json()) as ModelPlant[];
+  return (await response.json()) as ListedPlant[];
 }

@@ -2,7 +2,7 @@ import { maxInt64, minInt64 } from '../../src/core/model/plant.ts';
 import type { OwnedPlant, PlantStore } from '../../src/index.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createEach, plantOf } from '../../src/testing/plants.ts';
-import { scanAll } from '../../src/testing/stored.ts';
+import { scanAll } from '../../src/testing/checked-adapter.ts';
 
 export { scanAll };
 

@@ -3,7 +3,7 @@ import { idOf } from '../../src/core/storage-adapter.ts';
 import { PlantStoreError } from '../../src/index.ts';
 import type { StorageAdapter, Write } from '../../src/index.ts';
 import type { FaultyWrite } from '../../src/testing.ts';
-import { ReferenceStore } from '../../src/testing/reference-store.ts';
+import { ReferenceStore } from '../../src/testing/plants.ts';
 
 /** What adapters at the same location share. */
 export class Disk {
@@ -53,7 +53,7 @@ export function openDisk(disk: Disk): DiskStorage {
     list: async (user, { after, limit }) => {
       refuseIfClosed();
       refuseIfDamaged();
-      return structuredClone(cutPage(disk.plants.list(user, { after }), limit));
+      return structuredClone(cutPage(disk.plants.list(user, after), limit));
     },
     scan: () =>
       scanPages((user, after) => {

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { cutPage } from '../../src/core/page.ts';
 import type { ListRange, Plant, PlantPage, StorageAdapter, Write } from '../../src/index.ts';
-import { ReferenceStore } from '../../src/testing/reference-store.ts';
+import { ReferenceStore } from '../../src/testing/plants.ts';
 import type { Disk, DiskStorage } from './disk-storage.ts';
 
 /** Returns methods that replace those of a correct adapter. */
@@ -31,7 +31,7 @@ const changesNames = (change: (name: string) => string): Change =>
 const readsRows = (max: number): Change => {
   return (_, disk) => ({
     list: async (user: string, { after, limit }: ListRange) => {
-      const rows = structuredClone(disk.plants.list(user, { after, limit: Math.min(max, limit + 1) }));
+      const rows = structuredClone(disk.plants.list(user, after).slice(0, Math.min(max, limit + 1)));
       return { plants: rows.slice(0, limit), hasMore: rows.length > limit };
     },
   });
@@ -63,6 +63,7 @@ export const faults: Readonly<Record<string, Readonly<Record<string, Change>>>> 
   'ids are exact': {
     'sorts ids as text': changesPages(({ plants, hasMore }) => ({ plants: plants.toSorted(byText), hasMore })),
     'never commits': () => ({ commit: never }),
+    'never lists': () => ({ list: never }),
     'never scans': () => ({ scan: () => ({ [Symbol.asyncIterator]: () => ({ next: never }) }) }),
     'never closes': () => ({ close: never }),
   },
@@ -78,7 +79,7 @@ export const faults: Readonly<Record<string, Readonly<Record<string, Change>>>> 
   'random batches': {
     'guesses hasMore': changesPages(({ plants }, limit) => ({ plants, hasMore: plants.length === limit })),
     'returns the objects that it stores': (_, disk) => ({
-      list: async (user: string, { after, limit }: ListRange) => cutPage(disk.plants.list(user, { after }), limit),
+      list: async (user: string, { after, limit }: ListRange) => cutPage(disk.plants.list(user, after), limit),
     }),
     'keeps the plants that it is given': changesCommit((writes, _, disk) =>
       writes.map((write) => disk.plants.apply(write)),
@@ -104,7 +105,7 @@ export const faults: Readonly<Record<string, Readonly<Record<string, Change>>>> 
   'a damaged plant': {
     'skips damaged plants': (real, disk) => ({
       list: (user: string, range: ListRange) => {
-        if (disk.damaged !== undefined) disk.plants.delete(user, disk.damaged);
+        if (disk.damaged !== undefined) disk.plants.apply({ kind: 'delete', user, id: disk.damaged });
         disk.damaged = undefined;
         return real.list(user, range);
       },

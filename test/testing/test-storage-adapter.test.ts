@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import type { StorageAdapter } from '../../src/index.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from '../../src/testing.ts';
@@ -46,32 +46,35 @@ testStorageAdapter('DiskStorage that one process opens at a time', {
 });
 
 /** Runs the tests whose titles contain a string. Returns their errors, and the reasons of skipped tests. */
-async function runSuite(options: Options, title = ''): Promise<unknown[]> {
+async function runSuite(options: Options, title = '', callTimeoutMs?: number): Promise<unknown[]> {
   const results: unknown[] = [];
   const add = (result: unknown): void => void results.push(result);
-  for (const [each, test] of createSuite(options)) {
+  for (const [each, test] of createSuite(options, callTimeoutMs)) {
     if (!each.includes(title)) continue;
     const cleanUps: Parameters<HasAfter['after']>[0][] = [];
-    await test({ skip: add, after: (cleanUp) => void cleanUps.push(cleanUp as () => void) }).catch(add);
+    const after = (cleanUp: unknown): void => void cleanUps.push(cleanUp as () => void);
+    await test({ skip: add, after, diagnostic: () => undefined }).catch(add);
     for (const cleanUp of cleanUps) await Promise.resolve(cleanUp()).catch(add);
   }
   return results;
 }
 
-for (const [title, changes] of Object.entries(faults)) {
-  for (const [fault, change] of Object.entries(changes)) {
-    it(`testStorageAdapter fails on an adapter that ${fault}`, async (t) => {
-      const isNever = fault.startsWith('never');
-      const timeoutMs = isNever ? 200 : undefined;
-      const [error] = await runSuite({ ...optionsOf(change), timeoutMs }, title);
-      assert.ok(error instanceof Error && error.message.length < 2000, String(error));
-      // This would be a mistake in the fault or in the suite.
-      assert.doesNotMatch(inspect(error), /(Reference|Syntax|Type)Error: /);
-      if (isNever) assert.match(error.message, /^(commit|page 1 of scan|close)\(.*\) did not settle within 200 ms\.$/);
-      t.diagnostic(error.message);
-    });
+describe('testStorageAdapter fails on an adapter that', () => {
+  for (const [title, changes] of Object.entries(faults)) {
+    for (const [fault, change] of Object.entries(changes)) {
+      it(fault, async (t) => {
+        const isNever = fault.startsWith('never');
+        const [error] = await runSuite(optionsOf(change), title, isNever ? 200 : undefined);
+        assert.ok(error instanceof Error && error.message.length < 2000, String(error));
+        // This would be a mistake in the fault or in the suite.
+        assert.doesNotMatch(inspect(error), /(Reference|Syntax|Type)Error: /);
+        if (isNever)
+          assert.match(error.message, /^(commit|list|page 1 of scan|close)\(.*\) did not settle within 0.2 s/);
+        t.diagnostic(error.message);
+      });
+    }
   }
-}
+});
 
 it('testStorageAdapter fails if the option shared is wrong', async () => {
   for (const options of [
@@ -91,18 +94,15 @@ it('testStorageAdapter shows the random calls that led to a failure', async () =
   assert.match(String(error), /dataVersion\(\) returned 0 again\.\nThe last calls:\n {2}adapter \d: commit\(.*/);
 });
 
-it('testStorageAdapter shows what a method rejected with once, with its stack', async () => {
+it('testStorageAdapter shows what a method rejected with, and its stack', async () => {
   const list = async (): Promise<never> => Promise.reject(new Error('no table'));
   for (const title of ['ids are exact', 'random batches']) {
     const [error] = await runSuite(
       optionsOf(() => ({ list })),
       title,
     );
-    assert.match(
-      inspect(error),
-      /Error: list\(.*\) rejected: Error: no table\n(.*\n)*? +at .*list .*test-storage-adapter/,
-    );
-    assert.equal(inspect(error).split('no table').length, 2);
+    assert.match((error as Error).message, /^list\(.*\) rejected: Error: no table/);
+    assert.match(inspect(error), /Error: no table\n +at .*list .*test-storage-adapter/);
   }
 });
 

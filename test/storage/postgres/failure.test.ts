@@ -7,7 +7,6 @@ import { callCommand } from '../../support/call-command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startModelClients } from '../../support/model-clients.ts';
 import type { ModelClients } from '../../support/model-clients.ts';
-import { PlantModel } from '../../support/plant-model.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 import type { Service } from '../../support/service.ts';
@@ -27,7 +26,7 @@ function startServices(t: TestContext, connectionString: string): Promise<Servic
 async function startLoad(t: TestContext, connectionString: string): Promise<ModelClients> {
   const urls = (await startServices(t, connectionString)).map(({ url }) => url);
   const tokens = new Map(['ada', 'bob'].map((user) => [user, user]));
-  const clients = startModelClients(new PlantModel(), { urls, tokens, clients: 16 });
+  const clients = startModelClients({ urls, tokens, clients: 16 });
   t.after(() => clients.stop());
   return clients;
 }

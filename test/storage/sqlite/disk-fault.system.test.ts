@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listAll, startModelClients } from '../../support/model-clients.ts';
-import { PlantModel } from '../../support/plant-model.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { attachStrace } from '../../support/system-fault.ts';
 import { folderWithToken, startTokenServer } from '../../support/token-server.ts';
@@ -27,7 +26,7 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
         const start = () => startTokenServer(t, ['--storage', storage, '--log-level', 'error'], { folder });
         const { server, create } = await start();
         const tokens = new Map([['ada', token]]);
-        const clients = startModelClients(new PlantModel(), { urls: [server.url], tokens, clients: 8 });
+        const clients = startModelClients({ urls: [server.url], tokens, clients: 8 });
         t.after(() => clients.stop());
         await clients.acknowledgeMore(200);
         const failMore = async (count: number): Promise<void> => {

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { hasResultCode, openDatabase } from '../../../src/storage/sqlite/database.ts';
 import { Reader, SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { hasWalResetBug } from '../../../src/storage/sqlite/version.ts';
-import type { StorageLocation } from '../../../src/testing/options.ts';
+import type { StorageLocation } from '../../../src/testing/place.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { expectFullPages } from '../../support/page-size.ts';
 import { damageFile, execute } from '../../support/sqlite-file.ts';

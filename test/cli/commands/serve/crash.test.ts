@@ -8,8 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { issueToken } from '../../../../src/tokens/issue.ts';
 import { spawnCommand, startServer } from '../../../support/command-line.ts';
-import { listAll, startModelClients } from '../../../support/model-clients.ts';
-import { PlantModel } from '../../../support/plant-model.ts';
+import { PlantModel, listAll, startModelClients } from '../../../support/model-clients.ts';
 import type { ServerProcess } from '../../../support/server-process.ts';
 import { checkIntegrity } from '../../../support/sqlite-file.ts';
 
@@ -59,7 +58,7 @@ for (const storage of values.storage) {
       if (n % 3 === 2) await killWhileStarting();
       const servers = [await startAndCompare(round)];
       if (n % 3 === 0) servers.push(await startAndCompare(round));
-      const load = startModelClients(model, { urls: servers.map(({ url }) => url), tokens, clients: 8 });
+      const load = startModelClients({ urls: servers.map(({ url }) => url), tokens, clients: 8, model });
       // Otherwise, a slow machine might not acknowledge a single write.
       if (n === rounds) await load.acknowledgeMore(1);
       for (const server of servers) {
