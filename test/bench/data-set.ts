@@ -29,9 +29,9 @@ export function tokenOf(user: string): string {
   return `pst_benchmark-${user}`;
 }
 
-export function writeTokenFile(path: string, more: readonly string[] = []): void {
+export function writeTokenFile(path: string): void {
   // Joe has no plants. He is for create requests.
-  const users = [...Object.keys(numberedUsers), ...otherUsers, 'joe', ...more];
+  const users = [...Object.keys(numberedUsers), ...otherUsers, 'joe'];
   const tokens = users.map((user, n) => ({
     id: n.toString(16).padStart(16, '0'),
     user,

@@ -20,16 +20,15 @@ const reconnectMs = 100;
 let number = 100_000;
 
 /** Starts a client. Resolves when the client has sent its text, or when its connection is closed. */
-function startClient(port: number, attack: Attack): Promise<void> {
-  const { tokens = [], readsNothing = false, repeats = false } = attack;
+function startClient(): Promise<void> {
   const token = tokens[number % tokens.length] ?? '';
-  const nextText = (): string => attack.text.replaceAll('TOKEN', token).replaceAll('NUMBER', String(number++));
+  const nextText = (): string => text.replaceAll('TOKEN', token).replaceAll('NUMBER', String(number++));
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
     socket.on('error', () => undefined);
     socket.once('close', () => {
       resolve();
-      if (repeats) void sleep(reconnectMs).then(() => startClient(port, attack));
+      if (repeats) void sleep(reconnectMs).then(startClient);
     });
     socket.write(nextText(), () => {
       resolve();
@@ -42,8 +41,8 @@ function startClient(port: number, attack: Attack): Promise<void> {
 // This program is a process of its own, which the parent process kills.
 process.once('disconnect', () => process.exit());
 const [port = '', json = ''] = process.argv.slice(2);
-const attack = JSON.parse(json) as Attack;
-for (let open = 0; open < attack.connections; open += perTurn) {
-  await Promise.all(Array.from({ length: perTurn }, () => startClient(Number(port), attack)));
+const { connections, text, tokens = [], readsNothing = false, repeats = false } = JSON.parse(json) as Attack;
+for (let open = 0; open < connections; open += perTurn) {
+  await Promise.all(Array.from({ length: perTurn }, startClient));
 }
 process.send?.('ready');
