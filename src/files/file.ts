@@ -16,9 +16,8 @@ export function hasFile(path: string): boolean {
   if (existsSync(path)) return true;
   requireAccess([path], 'read');
   if (!isTaken(path)) return false;
-  throw new WrongFileError(
-    `${path} is a link to a file that does not exist. Mount the disk of that file, or remove the link.`,
-  );
+  const advice = 'Mount the disk of that file, or remove the link';
+  throw new WrongFileError(`${path} is a link to a file that does not exist. ${advice}.`);
 }
 
 /** Opening something else, such as a pipe, could block the process. */

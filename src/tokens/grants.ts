@@ -42,14 +42,10 @@ export function createTokenFileAuthenticator(
   options: TokenFileOptions = {},
 ): (token: string) => Caller | null {
   checkOptionNames('createTokenFileAuthenticator', options, ['onWarning']);
-  const { onWarning = printWarning } = options;
+  const { onWarning = console.error } = options;
   checkFunctionOption('onWarning', onWarning);
-  const grants = new TokenGrants(resolve(path), guardHook('onWarning', onWarning, printWarning));
+  const grants = new TokenGrants(resolve(path), guardHook('onWarning', onWarning, console.error));
   return grants.find.bind(grants);
-}
-
-function printWarning(message: string): void {
-  console.error(message);
 }
 
 /** Checks the file for changes during lookups and calls of `check`, so an unused instance does no work. */
@@ -62,7 +58,8 @@ export class TokenGrants {
   #signature = '';
   #checkedAtMs = -Infinity;
   #isUnreadable = false;
-  #problem = '';
+  /** Why the file cannot be used, or '' if it can. */
+  problem = '';
 
   constructor(
     path: string,
@@ -74,11 +71,6 @@ export class TokenGrants {
     this.#onRecovery = onRecovery;
     const { signature, isReadableByOthers } = inspect(path);
     this.#use(signature, readTokenFile(path), isReadableByOthers);
-  }
-
-  /** Why the file cannot be used, or '' if it can. */
-  get problem(): string {
-    return this.#problem;
   }
 
   /** Whether no token is accepted, because the file was removed or cannot be read. */
@@ -133,9 +125,8 @@ export class TokenGrants {
   }
 
   #report(problem: string): void {
-    const before = this.#problem;
-    this.#problem = problem;
-    if (problem === before) return;
+    if (problem === this.problem) return;
+    this.problem = problem;
     if (problem === '') this.#onRecovery(`${this.#path} is valid again.`);
     else this.#onWarning(problem);
   }

@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto';
 import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasFile, requireAccess, requireFolderOf, syncFolder } from '../files/file.ts';
 import { readTokenFile, tokenDigest, tokenFileText } from './token-file.ts';
@@ -14,12 +13,7 @@ const retryAfterMs = 20;
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** 36 base62 digits have log2(62^36) ≈ 214 bits of entropy. */
-export function mintToken(): string {
-  return `pst_${randomBase62(36)}`;
-}
-
-function randomBase62(length: number): string {
+export function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
@@ -32,7 +26,8 @@ export async function issueToken(
   grant: Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>,
   deliver: (token: string) => void | Promise<void> = () => undefined,
 ): Promise<{ token: string; record: TokenRecord }> {
-  const token = mintToken();
+  // 36 base62 digits have log2(62^36) ≈ 214 bits of entropy.
+  const token = `pst_${randomBase62(36)}`;
   const record: TokenRecord = {
     id: `tk_${randomBase62(10)}`,
     ...grant,
@@ -67,18 +62,16 @@ export function finishIssue(path: string, token: string): boolean {
 /** Removes the token with this id or value from the file. Returns the id, or `undefined` if there is no such token. */
 export async function revokeToken(path: string, token: string): Promise<string | undefined> {
   const digest = tokenDigest(token);
-  const found = readToRevoke(path).find(({ id, sha256 }) => id === token || sha256 === digest);
-  if (found === undefined) return undefined;
-  await changeTokenFile(path, (records) => records.filter(({ sha256 }) => sha256 !== found.sha256));
-  return found.id;
-}
-
-function readToRevoke(path: string): TokenRecord[] {
+  let records;
   try {
-    return readTokenFile(path);
+    records = readTokenFile(path);
   } catch (cause) {
     throw new Error(`${(cause as Error).message} No token was revoked.`, { cause });
   }
+  const found = records.find(({ id, sha256 }) => id === token || sha256 === digest);
+  if (found === undefined) return undefined;
+  await changeTokenFile(path, (current) => current.filter(({ sha256 }) => sha256 !== found.sha256));
+  return found.id;
 }
 
 /**
@@ -119,12 +112,10 @@ async function changeTokenFile(
 }
 
 /**
- * Waits while another process is changing the tokens file. Removes a file that stays the same for long, because a
- * killed process left it behind. The id of that process would not tell, as each container can have the same.
+ * Waits while another process is changing the tokens file. Removes a file that a killed process left behind. The id of
+ * that process would not tell, as each container can have the same.
  */
 async function createNewFile(path: string): Promise<number> {
-  let found = '';
-  let deadline = Infinity;
   for (;;) {
     try {
       // The flag `x` also refuses a symbolic link.
@@ -132,14 +123,10 @@ async function createNewFile(path: string): Promise<number> {
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
     }
-    const { ino, ctimeNs } = lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
-    const now = performance.now();
-    if (found !== `${ino} ${ctimeNs}`) {
-      found = `${ino} ${ctimeNs}`;
-      deadline = now + abandonedAfterMs;
-    } else if (now >= deadline) {
-      rmSync(path, { force: true });
-    }
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    // A time in the future means that the clock was changed.
+    const isAbandoned = stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) > abandonedAfterMs;
+    if (isAbandoned) rmSync(path, { force: true });
     await sleep(retryAfterMs);
   }
 }
