@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { pack } from '../package/pack.ts';
 import { callService } from '../support/call.ts';
+import { readDocument } from '../support/documents.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
-import { finish, runSuccessfully } from '../support/run-program.ts';
+import { freePort } from '../support/listen.ts';
+import { finish, runProgram, runSuccessfully } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
-import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**
  * Prepares the namespaces, and exits when standard input ends. crun refuses to run if cgroup v1 is in use and cgroup v2
@@ -30,9 +30,6 @@ exec cat`;
  */
 const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cgroups=disabled', '--network=host'];
 
-/** The health check of the image requests this port. */
-const adminUrl = 'http://127.0.0.1:9000';
-
 type Podman = NonNullable<Awaited<ReturnType<typeof startPodman>>>;
 
 /**
@@ -42,20 +39,19 @@ type Podman = NonNullable<Awaited<ReturnType<typeof startPodman>>>;
  */
 async function startPodman(t: TestContext) {
   if (!['podman', 'unshare', 'tar', 'ldd'].every((name) => hasProgram(t, name))) return undefined;
-  const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
   const flags = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const child = spawn('unshare', [...flags, 'sh', '-c', holder], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   t.after(async () => {
     child.stdin.end();
     await exited;
-    await rm(folder, { recursive: true, force: true });
   });
   const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)]);
   if (!isReady) {
     t.skip('this process may not create namespaces for Podman');
     return undefined;
   }
+  const folder = await temporaryFolder(t);
   const namespaces = `/proc/${child.pid}/ns`;
   const enter = [`--mount=${namespaces}/mnt`, `--pid=${namespaces}/pid_for_children`];
   const podman = ['podman', '--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--log-level=fatal'];
@@ -70,47 +66,44 @@ async function startPodman(t: TestContext) {
 }
 
 /**
- * Fills a folder with the root file system of a base image. Its files come from this machine: the Node.js that runs the
+ * Makes an archive of the root file system of a base image. Its files come from this machine: the Node.js that runs the
  * tests, npm, the programs that the Containerfile runs, and the libraries of all these programs. Paths and users match
  * the image `node:26-slim`. With this base image, the tests do not need an image registry.
  */
-const makeRootFileSystem = `
+const makeBaseImage = `
+npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
+test -e "$npm/node_modules/semver" || { echo "$npm does not contain the dependencies of npm" >&2; exit 1; }
+mkdir files
+cd files
 mkdir -p bin dev proc root sys tmp usr/bin usr/local/bin usr/local/lib/node_modules etc
 chmod 1777 tmp
 printf 'root:x:0:0::/root:/bin/sh\\nnode:x:1000:1000::/home/node:/bin/sh\\n' > etc/passwd
 printf 'root:x:0:\\nnode:x:1000:\\n' > etc/group
-cp "$NODE" usr/local/bin/node
+cp "$1" usr/local/bin/node
 for name in sh env mkdir chown rm; do cp -L "$(command -v $name)" usr/bin; done
 ln -s /usr/bin/sh bin/sh
 cp -L --parents $(ldd usr/local/bin/node usr/bin/* | grep -o '/[^ ]* (' | tr -d ' (' | sort -u) .
-cp -r "$NPM" usr/local/lib/node_modules/npm
+cp -r "$npm" usr/local/lib/node_modules/npm
 ln -s ../lib/node_modules/npm/bin/npm-cli.js usr/local/bin/npm
+tar --create --file ../files.tar .
 `;
 
-/** Builds the image from the Containerfile without network access. If containers cannot run here, skips the test. */
-async function buildImage(t: TestContext, podman: Podman): Promise<string | undefined> {
-  // The program is npm/bin/npm-cli.js. In the Debian package, the folder does not contain npm's dependencies.
-  const npm = dirname(dirname(await runSuccessfully('sh', ['-c', 'readlink -f "$(command -v npm)"'])));
-  if (!existsSync(join(npm, 'node_modules/semver'))) {
-    t.skip(`${npm} does not contain the dependencies of npm`);
+/** Builds the image without network access. If containers cannot run here, skips the test with the reason. */
+async function buildImage(t: TestContext, podman: Podman, adminPort: number): Promise<string | undefined> {
+  const { code, stderr } = await runProgram('sh', ['-ec', makeBaseImage, 'sh', process.execPath], {
+    cwd: podman.folder,
+  });
+  if (code === 0) await podman.run('import', '--quiet', join(podman.folder, 'files.tar'), 'localhost/node');
+  const tried = code === 0 ? await finish(podman.spawnContainer('--rm', 'localhost/node', 'env')) : { code, stderr };
+  if (tried.code !== 0) {
+    t.skip(`Podman cannot run a container here: ${tried.stderr.trim()}`);
     return undefined;
   }
-  const files = join(podman.folder, 'files');
-  await mkdir(files);
-  const env = { ...process.env, NODE: process.execPath, NPM: npm };
-  await runSuccessfully('sh', ['-ec', makeRootFileSystem], { cwd: files, env });
-  const archive = join(podman.folder, 'files.tar');
-  await runSuccessfully('tar', ['--create', '--file', archive, '--directory', files, '.']);
-  await podman.run('import', '--quiet', archive, 'localhost/node');
-  const { code, stderr } = await finish(podman.spawnContainer('--rm', 'localhost/node', 'env'));
-  if (code !== 0) {
-    t.skip(`Podman cannot run a container here: ${stderr.trim()}`);
-    return undefined;
-  }
-
   const context = join(podman.folder, 'context');
   await mkdir(context);
-  await copyFile(join(root, 'deploy/container/Containerfile'), join(context, 'Containerfile'));
+  // The containers share the network of this machine, on which another process might use port 9000.
+  const containerfile = (await readDocument('deploy/container/Containerfile')).replaceAll('9000', String(adminPort));
+  await writeFile(join(context, 'Containerfile'), containerfile);
   await pack('--pack-destination', context);
   const flags = ['--format=docker', '--pull=never', '--network=none', '--build-arg=NODE_IMAGE=localhost/node'];
   await podman.run('build', '--quiet', ...flags, '--tag=localhost/plant-store', context);
@@ -121,49 +114,39 @@ async function buildImage(t: TestContext, podman: Podman): Promise<string | unde
  * Starts a container with a read-only root file system and a volume. Docker does not mount temporary folders, so a flag
  * prevents Podman from mounting them.
  */
-async function startContainer(t: TestContext, podman: Podman, image: string, name: string) {
+function startContainer(t: TestContext, podman: Podman, image: string, name: string) {
   // Kubernetes sets such variables for services named plant-store and plant-store-admin.
   const addresses = ['--env=PLANT_STORE_PORT=tcp://10.0.0.7:80', '--env=PLANT_STORE_ADMIN_PORT=tcp://10.0.0.7:80'];
-  const variables = ['--env=PORT=0', ...addresses];
-  const flags = ['--read-only', '--read-only-tmpfs=false', '--volume=plants:/data', ...variables];
+  const flags = ['--read-only', '--read-only-tmpfs=false', '--volume=plants:/data', '--env=PORT=0', ...addresses];
   const child = podman.spawnContainer('--name', name, ...flags, image);
-  const exitCode = once(child, 'exit').then(([code]) => code as number | null);
-  const server = await untilListening(t, child, /^Plant Store listening on http:\/\/0\.0\.0\.0:(\d+)\n/m);
-  return { ...server, exitCode };
+  return untilListening(t, child, /^Plant Store listening on http:\/\/0\.0\.0\.0:(\d+)\n/m);
 }
 
 it('deploy/container › builds an image that keeps its data in a volume and stops gracefully', async (t) => {
-  if (await fetch(adminUrl).catch(() => undefined)) {
-    t.skip('port 9000 is in use');
-    return;
-  }
   const podman = await startPodman(t);
-  const image = podman && (await buildImage(t, podman));
+  const adminPort = await freePort();
+  const image = podman && (await buildImage(t, podman, adminPort));
   if (podman === undefined || image === undefined) return;
 
   const first = await startContainer(t, podman, image, 'first');
-  const readToken = ['node', '--print', 'fs.readFileSync("first-token.txt", "utf8").trim()'];
-  const token = (await podman.run('exec', 'first', ...readToken)).trim();
+  const evaluate = (code: string): Promise<string> => podman.run('exec', 'first', 'node', '--print', code);
+  const token = (await evaluate('fs.readFileSync("first-token.txt", "utf8")')).trim();
   const created = await callService(first.url, 'POST', '/plants', { token, body: '{"id":1,"name":"Fern"}' });
   assert.equal(created.status, 200);
-  const listed = await callService(first.url, 'GET', '/plants', { token });
-  assert.deepEqual(listed.json, [{ name: 'Fern' }]);
-  await eventuallyEqual(async () => (await fetch(`${adminUrl}/ready`)).status, 200);
+  await eventuallyEqual(async () => (await fetch(`http://127.0.0.1:${adminPort}/ready`)).status, 200);
   await podman.run('healthcheck', 'run', 'first');
   assert.match(first.stderr(), /PLANT_STORE_PORT is ignored/);
   const idsAndModes = 'fs.readdirSync(".").map((name) => [fs.statSync(name).uid, fs.statSync(name).mode & 0o77])';
-  const inside = `JSON.stringify([process.getuid(), process.getgid(), ...${idsAndModes}.flat()])`;
-  const [uid, gid, ...files] = JSON.parse(await podman.run('exec', 'first', 'node', '--print', inside)) as number[];
+  const ids = await evaluate(`JSON.stringify([process.getuid(), process.getgid(), ...${idsAndModes}.flat()])`);
+  const [uid, gid, ...files] = JSON.parse(ids) as number[];
   assert.deepEqual([uid, gid], [1000, 1000]);
   assert.deepEqual([...new Set(files)].sort(), [0, 1000]);
-
   await podman.run('exec', 'first', 'plant-store', 'backup', 'copy.db');
 
   // Podman sends SIGTERM, and SIGKILL 10 seconds later. After SIGKILL, the exit code would be 137.
   await podman.run('stop', 'first');
-  assert.equal(await first.exitCode, 0, first.stderr());
+  assert.equal(await first.exited, 0, first.stderr());
   await podman.run('rm', 'first');
-
   const second = await startContainer(t, podman, image, 'second');
   assert.deepEqual((await callService(second.url, 'GET', '/plants', { token })).json, [{ name: 'Fern' }]);
 });

@@ -56,16 +56,11 @@ async function startNginx(t: TestContext, cwd: string, upstream: number) {
 }
 
 /** Sends a request over TLS and HTTP/2. Returns the status and the body. */
-async function call(
-  port: number,
-  headers: Record<string, string>,
-  body?: string,
-): Promise<[status: unknown, body: string]> {
+async function call(port: number, headers: Record<string, string>, body?: string) {
   const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
   try {
     await once(session, 'connect');
-    const stream = session.request(headers);
-    stream.end(body);
+    const stream = session.request(headers).end(body);
     const [answered] = (await once(stream, 'response')) as [Record<string, unknown>];
     return [answered[':status'], await text(stream)];
   } finally {
@@ -87,26 +82,16 @@ it('deploy/nginx › passes every conformance check over HTTP/2 under a prefix, 
   const cwd = await temporaryFolder(t);
   const issue = async (user: string, scopes?: Scope[]): Promise<string> =>
     (await issueToken(join(cwd, 'tokens.json'), { user, scopes })).token;
-  const token = await issue('ada');
-  const tokens = { a: token, b: await issue('adam'), readOnly: await issue('ada', ['plants:read']) };
-  const flags = ['--storage', 'memory', '--trusted-proxies', '1', '--docs', '--base-path', '/garden'];
+  const tokens = { a: await issue('ada'), b: await issue('adam'), readOnly: await issue('ada', ['plants:read']) };
+  const flags = ['--storage', 'memory', '--trusted-proxies', '1', '--base-path', '/garden'];
   const server = await startServer(t, flags, { cwd });
   const ports = await startNginx(t, cwd, server.port);
   await eventually(() => call(ports.https, { ':path': '/garden/openapi.json' }));
-  const base = `https://127.0.0.1:${ports.https}/garden`;
-  await assertConforms(base, tokens, { env: { NODE_EXTRA_CA_CERTS: join(cwd, 'certificate.pem') } });
-
-  const [status, html] = await call(ports.https, { ':path': '/garden/docs' });
-  assert.equal(status, 200);
-  const links = Array.from(html.matchAll(/(?:href|src)="(?!data:)([^"]*)"/g), ([, link = '']) => link);
-  assert.ok(links.length > 0);
-  for (const link of [...links, 'openapi.json']) {
-    const { pathname } = new URL(link, `${base}/docs`);
-    assert.equal((await call(ports.https, { ':path': pathname }))[0], 200, pathname);
-  }
+  const env = { NODE_EXTRA_CA_CERTS: join(cwd, 'certificate.pem') };
+  await assertConforms(`https://127.0.0.1:${ports.https}/garden`, tokens, { env });
 
   const target = '/garden/plants?limit=0';
-  const headers = { ':path': target, authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' };
+  const headers = { ':path': target, authorization: `Bearer ${tokens.a}`, 'x-forwarded-for': '192.0.2.1' };
   assert.deepEqual(await call(ports.https, headers), [200, '[]']);
   const redirect = await fetch(`http://127.0.0.1:${ports.http}${target}`, { redirect: 'manual' });
   assert.equal(redirect.status, 308);

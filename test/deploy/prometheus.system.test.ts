@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { readDocument } from '../support/documents.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const rulesFile = join(root, 'deploy/prometheus/alerts.yml');
+const rules = await readDocument('deploy/prometheus/alerts.yml');
 const requests = 'plant_store_http_requests_total';
-const configFile = join(root, 'deploy/prometheus/prometheus.yml');
 
 /**
  * Tests in the promtool format. First, the storage fails ten creates after 2 minutes, and works again after 5 minutes.
  * Second, all creates and 39 of 40 deletes fail. Third, the first of six creates fails.
  */
 const tests = `
-rule_files: [${JSON.stringify(rulesFile)}]
+rule_files: [${JSON.stringify(join(root, 'deploy/prometheus/alerts.yml'))}]
 evaluation_interval: 1m
 tests:
   - interval: 1m
@@ -61,10 +61,10 @@ function runPromtool(...args: string[]): string {
 
 it('deploy/prometheus › contains a configuration that loads the alert rules and sets the job name', async (t) => {
   if (!hasProgram(t, 'promtool')) return;
-  assert.match(runPromtool('check', 'config', configFile), /alerts\.yml\b.*\n.*SUCCESS: \d+ rules found/);
-  const jobs = (await readFile(rulesFile, 'utf8')).match(/job="[^"]*"/g) ?? [];
-  assert.deepEqual([...new Set(jobs)], ['job="plant-store"']);
-  assert.match(await readFile(configFile, 'utf8'), /^ *- job_name: plant-store$/m);
+  const checked = runPromtool('check', 'config', join(root, 'deploy/prometheus/prometheus.yml'));
+  assert.match(checked, /alerts\.yml\b.*\n.*SUCCESS: \d+ rules found/);
+  assert.deepEqual([...new Set(rules.match(/job="[^"]*"/g))], ['job="plant-store"']);
+  assert.match(await readDocument('deploy/prometheus/prometheus.yml'), /^ *- job_name: plant-store$/m);
 });
 
 it('deploy/prometheus › contains rules that fire after failures, and while most writes of an operation fail', async (t) => {
@@ -75,12 +75,8 @@ it('deploy/prometheus › contains rules that fire after failures, and while mos
 });
 
 it('deploy/prometheus › contains only rules and metrics that docs/operations.md explains', async () => {
-  const guide = await readFile(join(root, 'docs/operations.md'), 'utf8');
-  const rules = await readFile(rulesFile, 'utf8');
-  const names = Array.from(
-    rules.matchAll(/- alert: (\w+)|\b(plant_store_\w+?)(?:_bucket)?\b/g),
-    ([, rule, metric]) => rule ?? metric ?? '',
-  );
+  const guide = await readDocument('docs/operations.md');
+  const names = rules.match(/(?<=- alert: )\w+|\bplant_store_\w+?(?=_bucket\b|\b)/g) ?? [];
   assert.ok(names.length > 10);
   for (const name of names) assert.ok(guide.includes(name), name);
 });

@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmod, chown, copyFile, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { it } from 'node:test';
 import { installPackage } from '../package/installed.ts';
 import { callService } from '../support/call.ts';
-import type { Answered } from '../support/call.ts';
 import { eventually } from '../support/eventually.ts';
 import { runProgram, runSuccessfully } from '../support/run-program.ts';
-import type { Finished } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
+import { ownedFolder, owner } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 const units = join(root, 'deploy/systemd');
 
 /**
- * Installs the packed program as on a server, and starts the server, which runs as another user if root runs the tests.
- * `wrapper` is a command that starts the server, such as strace with its options. `run` runs a command until it ends.
- * `state` is the folder with the database and the tokens.
+ * Installs the packed program, and starts the server, which runs as another user if root runs the tests. `wrapper` is a command that starts it, such as strace with its
+ * options. `run` runs a command until it ends. `state` is the folder with the database and the tokens.
  */
 async function startService(t: HasAfter, wrapper: readonly string[] = []) {
   const folder = await installPackage(t);
@@ -27,29 +25,23 @@ async function startService(t: HasAfter, wrapper: readonly string[] = []) {
   const bin = join(folder, 'node_modules/.bin');
   // Node.js is copied, because the account might not have access to the original folder.
   await copyFile(process.execPath, join(bin, 'node'));
-  const [state, backups] = [join(folder, 'state'), join(folder, 'backups')];
-  const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
-  for (const each of [state, backups]) {
-    await mkdir(each, { mode: 0o700 });
-    if (account !== undefined) await chown(each, account.uid, account.gid);
-  }
+  const [state, backups] = [await ownedFolder(join(folder, 'state-')), await ownedFolder(join(folder, 'backups-'))];
   const env = {
-    PATH: [bin, process.env['PATH'] ?? ''].join(delimiter),
+    PATH: [bin, process.env['PATH']].join(delimiter),
     PLANT_STORE_STORAGE: `sqlite:${state}/plants.db`,
     PLANT_STORE_TOKENS: `${state}/tokens.json`,
     PORT: '0',
   };
   const [program, ...args] = [...wrapper, 'plant-store', 'serve', '--admin-port', '0'] as const;
-  const child = spawn(program, args, { cwd: folder, env, ...account, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { ...owner, cwd: state, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const server = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
   const token = (await readFile(join(state, 'first-token.txt'), 'utf8')).trim();
   return {
     server,
     state,
     backups,
-    run: (command: string, ...flags: string[]): Promise<Finished> =>
-      runProgram(command, flags, { cwd: '/', env, ...account }),
-    call: (method: string, target: string, plant?: object): Promise<Answered> =>
+    run: (command: string, ...flags: string[]) => runProgram(command, flags, { ...owner, cwd: '/', env }),
+    call: (method: string, target: string, plant?: object) =>
       callService(server.url, method, target, { token, ...(plant && { body: JSON.stringify(plant) }) }),
   };
 }
@@ -65,30 +57,27 @@ async function backupScript(state: string, backups: string): Promise<string> {
     .replaceAll('/var/lib/plant-store', state);
 }
 
-/** Returns the system calls that the server unit permits. */
-async function permittedCalls(): Promise<Set<string>> {
-  const permitted = new Set<string>();
-  const unit = await readFile(join(units, 'plant-store.service'), 'utf8');
-  for (const [, tilde, names = ''] of unit.matchAll(/^SystemCallFilter=(~?)(.*)$/gm)) {
-    for (const call of await callsOf(names.split(' '))) {
-      if (tilde === '') permitted.add(call);
-      else permitted.delete(call);
-    }
-  }
-  return permitted;
-}
-
-/** Replaces systemd sets, such as `@file-system`, with the system calls that they contain. */
-async function callsOf(names: readonly string[]): Promise<string[]> {
+/** Returns system calls, with those in systemd's sets, such as `@file-system`, which can contain other sets. */
+async function callsIn(names: readonly string[]): Promise<string[]> {
   const calls: string[] = [];
   for (const name of names) {
     if (!name.startsWith('@')) calls.push(name);
     else {
-      const text = await runSuccessfully('systemd-analyze', ['syscall-filter', name]);
-      calls.push(...(await callsOf(Array.from(text.matchAll(/^ +([@\w]\S*)$/gm), ([, member = '']) => member))));
+      const listed = await runSuccessfully('systemd-analyze', ['syscall-filter', name]);
+      calls.push(...(await callsIn(listed.match(/(?<=^ +)[@\w]\S*$/gm) ?? [])));
     }
   }
   return calls;
+}
+
+/** Returns the system calls that the server unit permits. */
+async function permittedCalls(): Promise<Set<string>> {
+  const unit = await readFile(join(units, 'plant-store.service'), 'utf8');
+  const permitted = new Set<string>();
+  for (const [, tilde, names = ''] of unit.matchAll(/^SystemCallFilter=(~?)(.*)$/gm)) {
+    for (const call of await callsIn(names.split(' '))) permitted[tilde === '' ? 'add' : 'delete'](call);
+  }
+  return permitted;
 }
 
 it('deploy/systemd › contains units that systemd-analyze accepts', async (t) => {
@@ -134,7 +123,7 @@ it('deploy/systemd › keeps one backup per day of the week, and replaces it onl
 it('deploy/systemd › permits every system call that the server makes', async (t) => {
   if (!hasProgram(t, 'strace') || !hasProgram(t, 'systemd-analyze')) return;
   // With -D, the child process is the server, and strace runs as a separate process.
-  const { server, state, backups, run, call } = await startService(t, ['strace', '-D', '-f', '-o', 'state/trace']);
+  const { server, state, backups, run, call } = await startService(t, ['strace', '-D', '-f', '-o', 'trace']);
   // These plants fill more than 4000 WAL pages, after which SQLite runs a checkpoint.
   for (let id = 1; id <= 300; id++) {
     assert.equal((await call('POST', '/plants', { id, name: 'x'.repeat(60_000), tag: 'y' })).status, 200);

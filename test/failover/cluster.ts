@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readDocument } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
-import { ownedFolder, owner } from '../support/postgres.ts';
 import { signalTree } from '../support/process-tree.ts';
 import { runSuccessfully } from '../support/run-program.ts';
+import { ownedFolder, owner } from '../support/temporary-folder.ts';
 
 /** The addresses that replace those of the page. */
 const machineAddresses = { pg1: '127.77.0.11', pg2: '127.77.0.12', pg3: '127.77.0.13' };

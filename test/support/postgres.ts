@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
-import { chmod, chown, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -13,11 +13,8 @@ import { processTree, signalTree } from './process-tree.ts';
 import { finish, runSuccessfully } from './run-program.ts';
 import { untilListening } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
+import { ownedFolder, owner } from './temporary-folder.ts';
 import type { HasAfter } from './temporary-folder.ts';
-
-/** PostgreSQL does not run as root, so root starts it as the user "nobody". */
-const nobody = 65_534;
-export const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 
 const programs = await findPrograms();
 
@@ -46,13 +43,6 @@ async function findPrograms(): Promise<Record<'initdb' | 'postgres', string>> {
 /** Starts a program as a user other than root, who owns the folders that {@link ownedFolder} creates. */
 export function spawnAsOwner(file: string, args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
   return spawn(file, args, { cwd: '/', ...owner, stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
-/** Creates a folder that PostgreSQL can write to. `prefix` is the start of its path. */
-export async function ownedFolder(prefix: string = join(tmpdir(), 'plant-store-cluster-')): Promise<string> {
-  const folder = await mkdtemp(prefix);
-  if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
-  return folder;
 }
 
 /** Counts the databases and tables of this process, so that each has a unique name. */

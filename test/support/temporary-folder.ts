@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -33,5 +33,16 @@ export class CleanUp implements HasAfter, AsyncDisposable {
 export async function temporaryFolder(t: HasAfter): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const nobody = 65_534;
+/** The account of programs that must not run as root, such as PostgreSQL: if root runs the tests, "nobody". */
+export const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+
+/** Creates a folder that `owner` can write to. `prefix` is the start of its path. */
+export async function ownedFolder(prefix: string = join(tmpdir(), 'plant-store-')): Promise<string> {
+  const folder = await mkdtemp(prefix);
+  if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
   return folder;
 }

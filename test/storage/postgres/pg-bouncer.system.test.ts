@@ -7,8 +7,9 @@ import { isWrongSetting, openPostgres, parseConnectionString } from '../../../sr
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { freePort } from '../../support/listen.ts';
-import { ownedFolder, PostgresCluster, spawnAsOwner } from '../../support/postgres.ts';
+import { PostgresCluster, spawnAsOwner } from '../../support/postgres.ts';
 import { untilListening } from '../../support/server-process.ts';
+import { ownedFolder } from '../../support/temporary-folder.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, firstPage } from '../../support/writes.ts';
 
