@@ -75,6 +75,17 @@ export function splitTarget(target: string): { path: string; query: string } {
   return { path: path === '' ? '/' : path, query: queryAt === -1 ? '' : target.slice(queryAt + 1) };
 }
 
+/** Express sets `originalUrl` and `baseUrl`; connect, middie and h3 set only `originalUrl`. */
+export function mountPathOf(message: object, target: string): string {
+  const { originalUrl, baseUrl } = message as { originalUrl?: unknown; baseUrl?: unknown };
+  if (typeof originalUrl === 'string') {
+    const original = splitTarget(originalUrl).path;
+    const { path } = splitTarget(target);
+    if (original.endsWith(path)) return original.slice(0, -path.length);
+  }
+  return typeof baseUrl === 'string' ? baseUrl : '';
+}
+
 /** Matches one or more path segments (RFC 3986 §3.3), each preceded by a slash. */
 const pathPattern = /^(?:\/(?:[\w\-.~!$&'()*+,;=:@]|%[\da-f]{2})+)+$/i;
 

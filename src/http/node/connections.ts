@@ -91,8 +91,8 @@ export function openConnections(server: Server): ReadonlyMap<Socket, unknown> {
 }
 
 /** Returns the response that owns a connection, from a property that node:http does not document. */
-export function currentResponse(socket: object): ServerResponse | undefined {
-  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+export function currentResponse(socket: object | undefined): ServerResponse | undefined {
+  return (socket as { _httpMessage?: ServerResponse | null } | undefined)?._httpMessage ?? undefined;
 }
 
 /**
@@ -107,8 +107,9 @@ export function endAndDrain(socket: Duplex, data?: string): void {
   setTimeout(() => socket.destroy(), 1000).unref();
 }
 
-/** Makes a response the last one of its connection. */
-export function closeAfter(response: ServerResponse, socket: Duplex): void {
+/** Makes a response the last one of its connection. A serverless adapter may have no connection. */
+export function closeAfter(response: ServerResponse, socket: Duplex | undefined): void {
+  if (socket === undefined) return;
   const end = (): void => {
     endAndDrain(socket);
   };
@@ -128,7 +129,7 @@ export function closeAfter(response: ServerResponse, socket: Duplex): void {
 export function closeAfterUpgrade(message: IncomingMessage, response: ServerResponse): void {
   // A request of a test double or of a serverless adapter can lack both members.
   const { headers, socket } = message as Partial<IncomingMessage>;
-  if (headers?.upgrade !== undefined && socket !== undefined) closeAfter(response, socket);
+  if (headers?.upgrade !== undefined) closeAfter(response, socket);
 }
 
 /**

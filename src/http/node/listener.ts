@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ServiceResponse } from '../exchange.ts';
+import { types } from 'node:util';
+import { BodyBytes, HttpError } from '../exchange.ts';
+import type { ServiceRequest, ServiceResponse } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
+import { mountPathOf } from '../routes.ts';
 import { createService } from '../service.ts';
 import type { Service } from '../service.ts';
 import { closeAfter, closeAfterUpgrade, currentResponse } from './connections.ts';
-import { NodeRequest } from './request.ts';
 
 /**
  * A node:http request listener. If it is called with `next`, it acts as a Connect middleware. The promise resolves when
@@ -46,15 +48,14 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
     // When this promise resolves, the previous request has released its permit.
     await new Promise<void>((resolve) => {
       const endWait = (): void => {
-        waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
         socket.off('close', endWait);
-        response.off('socket', endWait);
         resolve();
       };
       response.on('socket', endWait);
       // node:http emits no event for a response that is still waiting when its client disconnects.
       socket.setMaxListeners(0).on('close', endWait);
     });
+    waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
     if (response.socket !== null) await respond(service, message, response);
   }
 
@@ -64,19 +65,18 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
       service.onError(new TypeError(`createRequestListener ${advice}`), { requestId: '', method: '', path: '' });
       return Promise.resolve();
     }
-    const socket = message.socket as Socket | undefined;
     closeAfterUpgrade(message, response);
     if (next !== undefined && !service.hasRoute(message.url ?? '/')) next();
     // A middleware, such as a timeout, may have sent the response.
-    else if (response.writableEnded) return Promise.resolve();
-    else if (response.socket === null && socket && currentResponse(socket)) return respondInTurn(message, response);
-    else return respond(service, message, response);
+    else if (!response.writableEnded) {
+      const mustWait = response.socket === null && currentResponse(message.socket) !== undefined;
+      return mustWait ? respondInTurn(message, response) : respond(service, message, response);
+    }
     return Promise.resolve();
   };
 }
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  const socket = message.socket as Socket | undefined;
   let onEnd: ServiceResponse['onEnd'] = ({ error }) => {
     service.onError(error, { requestId: '', method: message.method ?? '', path: '' });
   };
@@ -84,18 +84,15 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
     const request = new NodeRequest(message);
     const result = await service.handle(request);
     onEnd = result.onEnd;
-    if (!request.isComplete && socket !== undefined) closeAfter(response, socket);
+    if (!request.isComplete) closeAfter(response, message.socket);
     // With Node.js 22 and 24, a response whose client has disconnected would count as sent.
     if (!response.destroyed) await send(result, message, response);
-    if (response.writableFinished || response.destroyed) {
-      onEnd({ isComplete: response.writableFinished });
-      return;
-    }
     await new Promise<void>((resolve) => {
       const end = (isComplete: boolean) => () => {
         onEnd({ isComplete });
         resolve();
       };
+      if (response.writableFinished || response.destroyed) end(response.writableFinished)();
       // The responses of some libraries emit only one of the two events.
       response.on('finish', end(true));
       response.on('close', end(false));
@@ -115,8 +112,8 @@ async function send(
   response: ServerResponse,
 ): Promise<void> {
   response.writeHead(status, headers);
-  if (message.method === 'HEAD' || body === undefined) response.end();
-  else if (typeof body === 'string' || 'byteLength' in body) response.end(body);
+  if (message.method === 'HEAD') response.end();
+  else if (typeof body !== 'object' || 'byteLength' in body) response.end(body);
   else {
     const closed = new Promise((resolve) => response.on('close', resolve));
     for await (const page of body) {
@@ -127,5 +124,134 @@ async function send(
       if (response.destroyed) return;
     }
     response.end();
+  }
+}
+
+/** The maximum number of fields in a request header. */
+export const maxFields = 128;
+
+class NodeRequest implements ServiceRequest {
+  readonly raw: IncomingMessage;
+  readonly #headers: IncomingMessage['headers'];
+  readonly #rawHeaders: readonly string[];
+  readonly #socket: Socket | undefined;
+  readonly method: string;
+  readonly target: string;
+  readonly mountPath: string;
+  #bytesRead = 0;
+  #isChecked = false;
+
+  constructor(message: IncomingMessage) {
+    // Any member can be missing from a request of a test double or of a serverless adapter.
+    const { headers = {}, rawHeaders = [], socket } = message as Partial<IncomingMessage>;
+    this.raw = message;
+    this.#headers = headers;
+    this.#rawHeaders = rawHeaders;
+    this.#socket = socket;
+    this.method = message.method ?? 'GET';
+    this.target = message.url ?? '/';
+    this.mountPath = mountPathOf(message, this.target);
+  }
+
+  get peerAddress(): string | undefined {
+    return this.#socket?.remoteAddress;
+  }
+
+  get isOpen(): boolean {
+    return this.#socket?.writableEnded !== true && this.#socket?.destroyed !== true;
+  }
+
+  /** Whether the whole request has arrived, and all recipients agree where it ends. */
+  get isComplete(): boolean {
+    const { complete = true } = this.raw as Partial<IncomingMessage>;
+    // node:http sets `complete` only after it has passed on the body.
+    const length = this.#bytesRead + this.raw.readableLength;
+    return this.#isChecked && (complete || length === Number(this.#headers['content-length']));
+  }
+
+  header(name: string): string | undefined {
+    // `headers` contains only the first value of a repeated Authorization header.
+    if (name === 'authorization' && this.#count(name) > 1) {
+      return this.raw.headersDistinct[name]?.join(', ');
+    }
+    const value: unknown = this.#headers[name];
+    // Serverless adapters and test doubles can represent any repeated header as an array.
+    if (Array.isArray(value)) return value.join(', ');
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /**
+   * Refuses a request that node:http accepts, but that recipients could interpret differently: one with a repeated
+   * `Host` header (RFC 9112 §3.2), a transfer coding other than chunked, or any transfer coding in HTTP/1.0 (§6.1).
+   * Also refuses HTTP versions other than 1.0 and 1.1, and a header with too many fields: Node.js 22 and 24 hide the
+   * excess fields, although a hidden field can determine where the body ends.
+   */
+  check(): void {
+    const httpVersion = (this.raw as Partial<IncomingMessage>).httpVersion ?? '1.1';
+    if (this.#rawHeaders.length > 2 * maxFields) throw new HttpError('header_too_large');
+    if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+      const message = 'This service supports HTTP/1.1, but not other versions such as HTTP/2.';
+      throw new HttpError('malformed_request', message);
+    }
+    const coding = this.#headers['transfer-encoding'];
+    const isCodingValid = coding === undefined || (httpVersion === '1.1' && coding.toLowerCase() === 'chunked');
+    if (!isCodingValid || this.#count('host') > 1) throw new HttpError('malformed_request');
+    this.#isChecked = true;
+  }
+
+  #count(name: string): number {
+    let count = 0;
+    for (let at = 0; at < this.#rawHeaders.length; at += 2) {
+      const header = this.#rawHeaders[at];
+      if (header?.length === name.length && header.toLowerCase() === name) count++;
+    }
+    return count;
+  }
+
+  /** Uses events, because `for await` takes more CPU time. */
+  async readBody(maxBytes: number): Promise<Buffer> {
+    const message = this.raw;
+    const announced = this.#headers['content-length'];
+    const bytes = new BodyBytes(maxBytes, announced);
+    if (message.readableDidRead) {
+      // Function hosts, such as that of Cloud Functions, read the body and keep its bytes.
+      const { rawBody } = message as { rawBody?: unknown };
+      if (!types.isUint8Array(rawBody)) {
+        throw new Error('The request body was already read: mount the listener before any body parser.');
+      }
+      const error = bytes.add(rawBody);
+      if (error !== undefined) throw error;
+      return bytes.all;
+    }
+    // node:http parses a body that has arrived with the header before any microtask runs. Reading such a body without
+    // listeners saves CPU time.
+    await Promise.resolve();
+    const length = message.readableLength;
+    if (length > 0 && length === Number(announced)) {
+      this.#bytesRead = length;
+      return message.read(length) as Buffer;
+    }
+    // If the server has the option `optimizeEmptyRequests`, a request without a body has ended and emits no events.
+    if (message.readableEnded) return bytes.all;
+    return new Promise((resolve, reject) => {
+      const settle = (error?: HttpError): void => {
+        message.off('data', onData).off('end', onEnd).off('close', onClose);
+        if (error === undefined) resolve(bytes.all);
+        else reject(error);
+      };
+      const onData = (chunk: Buffer): void => {
+        const error = bytes.add(chunk);
+        if (error !== undefined) settle(error);
+      };
+      const onEnd = (): void => {
+        // The rest of a body may arrive after the request has timed out and the error response has been sent.
+        settle(this.isOpen ? undefined : new HttpError('malformed_request'));
+      };
+      // Without this listener, the promise would never settle after a disconnect.
+      const onClose = (): void => {
+        settle(new HttpError('malformed_request'));
+      };
+      message.on('data', onData).on('end', onEnd).on('close', onClose);
+    });
   }
 }

@@ -9,8 +9,7 @@ import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { closeAfter, closeAfterUpgrade, connectionLimit, currentResponse } from './connections.ts';
 import { enableEviction, endAndDrain, openConnections } from './connections.ts';
-import { createRequestListener } from './listener.ts';
-import { maxFields } from './request.ts';
+import { createRequestListener, maxFields } from './listener.ts';
 
 const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean } = {
   headersTimeout: 10_000,
