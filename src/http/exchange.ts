@@ -125,11 +125,7 @@ export class BodyBytes {
   add(chunk: Uint8Array): HttpError | undefined {
     const length = this.#length + chunk.length;
     if (length > this.#maxBytes) return this.#tooLarge();
-    if (length > this.#bytes.length) {
-      const roomy = Buffer.allocUnsafe(Math.min(this.#maxBytes, 2 * length));
-      this.#bytes.copy(roomy, 0, 0, this.#length);
-      this.#bytes = roomy;
-    }
+    if (length > this.#bytes.length) this.#bytes = Buffer.concat([this.all], Math.min(this.#maxBytes, 2 * length));
     this.#bytes.set(chunk, this.#length);
     this.#length = length;
     return undefined;

@@ -164,7 +164,7 @@ export function createOpenApiDocument(serverUrl = '/'): Readonly<Record<string, 
       routes.map(({ path, operations }) => [
         path,
         Object.fromEntries(
-          Object.entries(operations).map(([method, operation]) => [method.toLowerCase(), describeOperation(operation)]),
+          [...operations].map(([method, operation]) => [method.toLowerCase(), describeOperation(operation)]),
         ),
       ]),
     ),

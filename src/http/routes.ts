@@ -11,7 +11,8 @@ export interface Operation {
 export interface Route {
   /** The path in OpenAPI notation; `{id}` represents one path segment. */
   readonly path: string;
-  readonly operations: Readonly<Record<string, Operation>>;
+  /** The operations by their method. A path that supports GET also supports HEAD. */
+  readonly operations: ReadonlyMap<string, Operation>;
   /** The methods that the path supports, as the value of the `Allow` header (RFC 9110 §10.2.1). */
   readonly allow: string;
   readonly pattern: RegExp;
@@ -19,31 +20,27 @@ export interface Route {
 
 /** The route table, from which the OpenAPI document is generated. */
 export const routes: readonly Route[] = [
-  createRoute('/plants', {
-    GET: { id: 'getPlants', scope: 'plants:read' },
-    POST: { id: 'createPlant', scope: 'plants:write' },
-  }),
-  createRoute('/plants/{id}', { DELETE: { id: 'deletePlant', scope: 'plants:write' } }),
-  createRoute('/openapi.json', { GET: { id: 'getOpenApi', scope: undefined } }),
+  createRoute('/plants', [
+    ['GET', { id: 'getPlants', scope: 'plants:read' }],
+    ['POST', { id: 'createPlant', scope: 'plants:write' }],
+  ]),
+  createRoute('/plants/{id}', [['DELETE', { id: 'deletePlant', scope: 'plants:write' }]]),
+  createRoute('/openapi.json', [['GET', { id: 'getOpenApi', scope: undefined }]]),
 ];
 
-function createRoute(path: string, operations: Route['operations']): Route {
-  const methods = Object.keys(operations);
+function createRoute(path: string, operations: readonly (readonly [method: string, Operation])[]): Route {
+  const methods = operations.map(([method]) => method);
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   const pattern = new RegExp(`^${path.replace('.', '\\.').replace('{id}', '([^/]+)')}$`);
-  return { path, operations, allow, pattern };
-}
-
-/** A path that supports GET also supports HEAD. */
-export function operationOf({ operations }: Route, method: string): Operation | undefined {
-  const name = method === 'HEAD' ? 'GET' : method;
-  return Object.hasOwn(operations, name) ? operations[name] : undefined;
+  return { path, operations: new Map(operations), allow, pattern };
 }
 
 export interface ResolvedTarget {
   readonly path: string;
   readonly query: string;
   readonly route: Route | undefined;
+  /** The operation; `undefined` for OPTIONS or if no operation matches. */
+  readonly operation: Operation | undefined;
   /** The path segment that matches `{id}`; empty if the route does not contain `{id}`. */
   readonly idText: string;
 }
@@ -52,16 +49,18 @@ export interface ResolvedTarget {
  * Finds the route for a request target. Paths are compared exactly: letter case and trailing slashes matter. Some
  * proxies and frameworks remove the prefix `basePath`, others do not.
  */
-export function resolveTarget(target: string, basePath: string): ResolvedTarget {
+export function resolveTarget(method: string, target: string, basePath: string): ResolvedTarget {
   const { path: whole, query } = splitTarget(target);
   const inner = whole.startsWith(basePath) ? whole.slice(basePath.length) : whole;
   for (const path of [inner, whole]) {
     for (const route of routes) {
       const match = route.pattern.exec(path);
-      if (match !== null) return { path, query, route, idText: match[1] ?? '' };
+      if (match === null) continue;
+      const operation = route.operations.get(method === 'HEAD' ? 'GET' : method);
+      return { path, query, route, operation, idText: match[1] ?? '' };
     }
   }
-  return { path: whole, query, route: undefined, idText: '' };
+  return { path: whole, query, route: undefined, operation: undefined, idText: '' };
 }
 
 /**

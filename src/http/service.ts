@@ -11,7 +11,7 @@ import { parseListQuery, readList } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
 import type { AnyOptions, FailedRequest, ServiceStore } from './options.ts';
-import { isBasePath, operationOf, resolveTarget } from './routes.ts';
+import { isBasePath, resolveTarget } from './routes.ts';
 import type { OperationId } from './routes.ts';
 import { requestChannel, RequestTrace } from './trace.ts';
 import type { RoutedRequest } from './trace.ts';
@@ -47,29 +47,21 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     basePath === '' && isBasePath(mountPath) ? mountPath : basePath;
 
   function handle(request: ServiceRequest): Promise<ServiceResponse> {
-    const target = resolveTarget(request.target, basePath);
-    const operation = target.route && operationOf(target.route, request.method);
+    const target = resolveTarget(request.method, request.target, basePath);
     const requestId = requestIdOf(request);
-    const call: Call = {
-      request,
-      requestId,
-      target,
-      operation,
-      trace: undefined,
-      caller: undefined,
-      permitHolder: undefined,
-    };
+    const call: Call = { request, requestId, target, trace: undefined, caller: undefined, permitHolder: undefined };
     if (!isTraced()) return decide(call);
     call.trace = new RequestTrace(call, trustedProxies);
     return call.trace.run(() => decide(call));
   }
 
   async function decide(call: Call): Promise<ServiceResponse> {
-    const { request, target, operation } = call;
+    const { request, target } = call;
+    const { route, operation } = target;
     try {
       request.check?.();
-      if (target.route === undefined) throw new HttpError('route_not_found');
-      if (request.method === 'OPTIONS') return finish(call, { status: 204, headers: { Allow: target.route.allow } });
+      if (route === undefined) throw new HttpError('route_not_found');
+      if (request.method === 'OPTIONS') return finish(call, { status: 204, headers: { Allow: route.allow } });
       if (operation === undefined) throw new HttpError('method_not_allowed');
       if (operation.scope !== undefined) {
         const found = findCaller(authenticate, request, target.path);
@@ -118,7 +110,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     const { status } = errorTable[code];
     if (status >= 500 && code !== 'saturated' && code !== 'closed') report(call, error);
     const headers = {
-      ...challenge(code, call.operation?.scope),
+      ...challenge(code, call.target.operation?.scope),
       ...(code === 'method_not_allowed' && { Allow: call.target.route?.allow ?? '' }),
       ...(status === 503 && { 'Retry-After': `${retryAfterSeconds}` }),
     };
@@ -153,7 +145,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     };
   }
 
-  return { handle, onError, hasRoute: (target) => resolveTarget(target, basePath).route !== undefined };
+  return { handle, onError, hasRoute: (target) => resolveTarget('GET', target, basePath).route !== undefined };
 }
 
 /** Bun implements `hasSubscribers` for the channels, but not for the TracingChannel. */

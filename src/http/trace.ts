@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import type { ErrorCode } from '../core/model/errors.ts';
 import { headerMatching } from './exchange.ts';
 import type { ServiceRequest } from './exchange.ts';
-import type { Operation, ResolvedTarget } from './routes.ts';
+import type { ResolvedTarget } from './routes.ts';
 
 /**
  * The message on the channels of `tracingChannel('plant-store:request')`. The service traces each request that it
@@ -77,8 +77,6 @@ export interface RoutedRequest {
   readonly request: ServiceRequest;
   readonly requestId: string;
   readonly target: ResolvedTarget;
-  /** The operation; `undefined` for OPTIONS or if no operation matches. */
-  readonly operation: Operation | undefined;
 }
 
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'isComplete'>;
@@ -88,7 +86,7 @@ export class RequestTrace {
   readonly #startMs = performance.now();
   readonly #message: RequestMessage;
 
-  constructor({ request, requestId, target, operation }: RoutedRequest, trustedProxies: number) {
+  constructor({ request, requestId, target }: RoutedRequest, trustedProxies: number) {
     this.#message = {
       requestId,
       traceparent: headerMatching(request, 'traceparent', traceparent),
@@ -96,7 +94,7 @@ export class RequestTrace {
       method: request.method,
       path: target.route?.path ?? '',
       unmatchedPath: target.route === undefined ? redactPath(target.path) : undefined,
-      operation: operation?.id,
+      operation: target.operation?.id,
       user: undefined,
       tokenId: undefined,
       status: 0,

@@ -48,7 +48,7 @@ export function assertDescribed(method: string, target: string, received: Receiv
 }
 
 function describedResponse(method: string, target: string, status: number): Described | undefined {
-  const { route } = resolveTarget(target, '');
+  const { route } = resolveTarget(method, target, '');
   if (route === undefined) return status === 404 ? document.components.responses['RouteNotFound'] : undefined;
   if (method === 'OPTIONS') return document.components.responses['MethodNotAllowed'];
   // HEAD has the headers of GET.
