@@ -31,11 +31,10 @@ function ownText(error: unknown): string {
     return typeof error === 'object' && error !== null ? 'an object that is not an Error' : String(error);
   }
   const stack = typeof error.stack === 'string' ? error.stack : `${error.name}: ${error.message}`;
-  const properties = error as { code?: unknown; errcode?: unknown };
-  const codes = (['code', 'errcode'] as const).flatMap((name) => {
-    const value = properties[name];
-    return typeof value === 'string' || typeof value === 'number' ? [`${name} ${value}`] : [];
-  });
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  const codes = Object.entries({ code, errcode }).flatMap(([name, value]) =>
+    typeof value === 'string' || typeof value === 'number' ? [`${name} ${value}`] : [],
+  );
   // The codes follow the message and precede the stack frames.
   return codes.length === 0 ? stack : stack.replace(/(?=\n +at )|$/, () => ` (${codes.join(', ')})`);
 }

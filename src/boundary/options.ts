@@ -13,20 +13,14 @@ export function checkOptionNames(owner: string, options: unknown, known: readonl
 /** Inherited members count too, except those that a library has added to every object. */
 export function unknownMember(object: object, known: readonly string[]): string | undefined {
   for (const name in object) {
-    const isOfEveryObject = name in Object.prototype && !Object.hasOwn(object, name);
-    if (!known.includes(name) && !isOfEveryObject) return name;
+    if (!known.includes(name) && (Object.hasOwn(object, name) || !(name in Object.prototype))) return name;
   }
   return undefined;
 }
 
-export function checkIntegerOption(
-  name: string,
-  value: number,
-  min: number,
-  max: number = Number.MAX_SAFE_INTEGER,
-): void {
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return;
-  const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
+export function checkIntegerOption(name: string, value: number, min: number, max?: number): void {
+  if (Number.isSafeInteger(value) && value >= min && value <= (max ?? value)) return;
+  const range = max === undefined ? `of ${min} or more` : `from ${min} to ${max}`;
   throw new TypeError(`${name} must be an integer ${range}`);
 }
 
@@ -52,14 +46,12 @@ export function guardHook<Report extends unknown[]>(
   fallback: (...report: Report) => void,
 ): (...report: Report) => void {
   return (...report) => {
-    const onFailure = (error: unknown): void => {
+    const called = new Promise((resolve) => {
+      resolve(hook(...report));
+    });
+    called.catch((error: unknown) => {
       console.error(`${name} failed: ${errorText(error)}`);
       fallback(...report);
-    };
-    try {
-      void Promise.resolve(hook(...report)).catch(onFailure);
-    } catch (error) {
-      onFailure(error);
-    }
+    });
   };
 }
