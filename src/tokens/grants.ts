@@ -69,8 +69,7 @@ export class TokenGrants {
     this.#path = path;
     this.#onWarning = onWarning;
     this.#onRecovery = onRecovery;
-    const { signature, isReadableByOthers } = inspect(path);
-    this.#use(signature, readTokenFile(path), isReadableByOthers);
+    this.#use(inspect(path), readTokenFile(path));
   }
 
   /** Whether no token is accepted, because the file was removed or cannot be read. */
@@ -78,10 +77,7 @@ export class TokenGrants {
     return this.#isUnreadable || this.#signature === absent;
   }
 
-  /**
-   * Returns `null` if the token is unknown or expired. Throws `storage_unavailable` while a changed file cannot be
-   * read, has another hard link or is mounted without its folder, because the change might revoke the token.
-   */
+  /** Throws `storage_unavailable` while a changed file cannot be used, because the change might revoke the token. */
   find(token: string): Caller | null {
     const nowMs = performance.now();
     if (nowMs >= this.#checkedAtMs + checkIntervalMs) {
@@ -95,40 +91,32 @@ export class TokenGrants {
 
   /** Reads the file if it has changed. Reports a new problem, and its end. */
   check(): void {
+    let problem = '';
     try {
-      const { signature, isReadableByOthers } = inspect(this.#path);
-      const isAbsent = signature === absent;
-      if (signature !== this.#signature) {
-        this.#use(signature, isAbsent ? [] : readTokenFile(this.#path), isReadableByOthers);
-      }
+      const file = inspect(this.#path);
+      const isAbsent = file.signature === absent;
+      if (file.signature !== this.#signature) this.#use(file, isAbsent ? [] : readTokenFile(this.#path));
       this.#isUnreadable = false;
-      const problem = `${this.#path} was removed: no token is accepted. Restore the file, or create a token.`;
-      this.#report(isAbsent ? problem : '');
+      if (isAbsent) problem = `${this.#path} was removed: no token is accepted. Restore the file, or create a token.`;
     } catch (error) {
-      const { message } = error as Error;
       this.#isUnreadable = !(error instanceof InvalidTokenFileError);
-      const accepted = this.#signature === absent ? 'No token is accepted' : 'The last valid tokens stay in force';
-      this.#report(
-        this.#isUnreadable
-          ? `${message} Requests with a token are rejected with 503 until the file can be used.`
-          : `${message} ${accepted}.`,
-      );
+      let effect = 'The last valid tokens stay in force.';
+      if (this.#signature === absent) effect = 'No token is accepted.';
+      if (this.#isUnreadable) effect = 'Requests with a token are rejected with 503 until the file can be used.';
+      problem = `${(error as Error).message} ${effect}`;
     }
+    if (problem === this.problem) return;
+    this.problem = problem;
+    if (problem === '') this.#onRecovery(`${this.#path} is valid again.`);
+    else this.#onWarning(problem);
   }
 
-  #use(signature: string, records: readonly TokenRecord[], isReadableByOthers: boolean): void {
+  #use({ signature, isReadableByOthers }: Inspection, records: readonly TokenRecord[]): void {
     this.#grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
     this.#signature = signature;
     if (!isReadableByOthers) return;
     const remedy = 'change its permissions (chmod 600)';
     this.#onWarning(`${this.#path} can be accessed by other users of this machine: ${remedy}.`);
-  }
-
-  #report(problem: string): void {
-    if (problem === this.problem) return;
-    this.problem = problem;
-    if (problem === '') this.#onRecovery(`${this.#path} is valid again.`);
-    else this.#onWarning(problem);
   }
 }
 
@@ -137,8 +125,13 @@ function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
   return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
 }
 
-/** The signature changes whenever the file or its permissions change. */
-function inspect(path: string): { signature: string; isReadableByOthers: boolean } {
+interface Inspection {
+  /** Changes whenever the file or its permissions change. */
+  readonly signature: string;
+  readonly isReadableByOthers: boolean;
+}
+
+function inspect(path: string): Inspection {
   requireAccess([path], 'read');
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return { signature: absent, isReadableByOthers: false };
