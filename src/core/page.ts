@@ -79,11 +79,6 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
   return Object.freeze({ json: plantsJson(plants), count: plants.length, lastId: plants.at(-1)?.id, hasMore });
 }
 
-/** Returns the smallest id of a range, which is not an int64 if `after` is the largest int64. */
-export function firstId(after: PlantId | undefined): PlantId {
-  return after === undefined ? minInt64 : after + 1n;
-}
-
 /** Scans a storage sorted by user and id. `read` returns the plants after a key: all, or at least a full page. */
 export async function* scanPages(
   read: (user: string, after: PlantId) => OwnedPlant[] | Promise<OwnedPlant[]>,

@@ -1,8 +1,7 @@
 import { nextTick } from 'node:process';
-import { maxInt64 } from '../../core/model/plant.ts';
+import { maxInt64, minInt64 } from '../../core/model/plant.ts';
 import type { Plant } from '../../core/model/plant.ts';
-import { cutPage, firstId, maxPageBytes, maxPageLength } from '../../core/page.ts';
-import type { PageRequest } from '../../core/page.ts';
+import { cutPage, maxPageBytes, maxPageLength } from '../../core/page.ts';
 import { runInNeutralContext } from '../../core/storage-adapter.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
 import { readPlants } from './pool.ts';
@@ -16,7 +15,10 @@ const maxStatements = 4;
 /** Bounds the memory that a statement's result needs. */
 const maxStatementBytes = 8 * maxPageBytes;
 
-interface WaitingRequest extends PageRequest {
+interface WaitingRequest {
+  readonly user: string;
+  readonly firstId: string;
+  readonly limit: number;
   readonly resolve: (page: PlantPage) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -32,9 +34,10 @@ export class GroupedPages {
   }
 
   read(user: string, { after, limit }: ListRange): Promise<PlantPage> {
-    if (firstId(after) > maxInt64) return Promise.resolve({ plants: [], hasMore: false });
+    if (after === maxInt64) return Promise.resolve({ plants: [], hasMore: false });
+    const firstId = String(after === undefined ? minInt64 : after + 1n);
     return new Promise((resolve, reject) => {
-      const request = { user, after, limit: Math.min(limit, maxPageLength), resolve, reject };
+      const request = { user, firstId, limit: Math.min(limit, maxPageLength), resolve, reject };
       if (this.#waiting.push(request) === 1) this.#schedule();
     });
   }
@@ -73,12 +76,12 @@ export class GroupedPages {
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  async #readRows(requests: readonly PageRequest[]): Promise<PageRow[]> {
+  async #readRows(requests: readonly WaitingRequest[]): Promise<PageRow[]> {
     const plants = requests.reduce((sum, { limit }) => sum + limit + 1, 0);
     const maxPlantBytes = Math.floor(maxStatementBytes / plants);
     const columns = [
       requests.map(({ user }) => user),
-      requests.map(({ after }) => String(firstId(after))),
+      requests.map(({ firstId }) => firstId),
       requests.map(({ limit }) => limit),
     ];
     const { rows } = await (requests.length === 1
@@ -88,8 +91,8 @@ export class GroupedPages {
   }
 
   /** Reads a page whose text is incomplete or ambiguous. */
-  async #readPage({ user, after, limit }: PageRequest): Promise<PlantPage> {
-    const owned = await readPlants(this.#run, 'list', [user, String(firstId(after)), limit]);
+  async #readPage({ user, firstId, limit }: WaitingRequest): Promise<PlantPage> {
+    const owned = await readPlants(this.#run, 'list', [user, firstId, limit]);
     const plants = owned.map(({ plant }) => plant);
     return cutPage(plants, limit);
   }
