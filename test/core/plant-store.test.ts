@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListRange, PlantStoreError, StorageAdapter } from '../../src/index.ts';
@@ -158,4 +159,25 @@ it('a list contains a plant whose commit failed but took effect, even after the 
   storage.afterCommit = () => Promise.reject(new Error('the response was lost'));
   await assert.rejects(store.createPlant('ada', { id: 7, name: '' }), { code: 'storage_unavailable' });
   assert.equal((await store.listPageJson('ada')).count, 1);
+});
+
+it('a PlantStore calls the storage in a context of no request, and settles each call in its own', async () => {
+  const context = new AsyncLocalStorage<number>();
+  const storage = new HookedStorage();
+  const seen: unknown[] = [];
+  storage.beforeCommit = storage.beforeList = () => seen.push(context.getStore());
+  const store = newStore(storage);
+  const request = async (id: number): Promise<void> => {
+    await store.createPlant('ada', { id, name: '' });
+    assert.equal(context.getStore(), id);
+    await store.listPageJson('ada', { after: id });
+    assert.equal(context.getStore(), id);
+  };
+  // Later requests are alone, so their commits do not wait for others.
+  for (const ids of [[1, 2, 3], [4], [5]]) {
+    await Promise.all(ids.map((id) => context.run(id, () => request(id))));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(seen.length >= 8);
+  assert.deepEqual(new Set(seen), new Set([undefined]));
 });

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { tracingChannel } from 'node:diagnostics_channel';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { PlantStore } from '../../src/index.ts';
-import type { PlantStoreError } from '../../src/index.ts';
+import type { CommitMessage, PlantStoreError } from '../../src/index.ts';
 import { idOf } from '../../src/core/storage-adapter.ts';
 import { ReferenceStore } from '../../src/testing/plants.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
+import { eventsOf, messagesOf } from '../support/messages.ts';
 import { mockTimers } from '../support/mock-timers.ts';
 
 /** Opens a store whose commits wait until the test completes them. `sizes` contains the number of writes of each. */
@@ -214,4 +217,41 @@ it('write queue › concurrent writes have the outcomes of consecutive ones, one
     assert.deepEqual(await Promise.all(outcomes), expected);
   });
   await fc.assert(property, { numRuns: 200 });
+});
+
+it('plant-store:commit reports the writes, the error and the duration of each commit', async (t) => {
+  const startMs = performance.now();
+  const messages = messagesOf<CommitMessage>(t, 'plant-store:commit');
+  const events = eventsOf(t, 'plant-store:commit');
+  const storage = new HookedStorage();
+  const store = new PlantStore({ storage });
+  await Promise.all([1, 2, 3].map((id) => store.createPlant('ada', { id, name: '' })));
+  storage.beforeCommit = () => Promise.reject(new Error('The disk failed'));
+  await assert.rejects(store.createPlant('ada', { id: 4, name: '' }));
+  const succeeded = ['start', 'end', 'asyncStart', 'asyncEnd'];
+  assert.deepEqual(events, [...succeeded, 'start', 'end', 'error', 'asyncStart', 'asyncEnd']);
+  assert.deepEqual(
+    messages.map(({ writes, error }) => [writes, error?.code]),
+    [
+      [3, undefined],
+      [1, 'storage_unavailable'],
+    ],
+  );
+  const elapsedMs = performance.now() - startMs;
+  for (const { durationMs } of messages) assert.ok(durationMs > 0 && durationMs < elapsedMs);
+});
+
+it('plant-store:commit provides the contexts of the writes, and runs in the context of a subscriber', async (t) => {
+  const context = new AsyncLocalStorage<string>();
+  const { start } = tracingChannel<unknown, CommitMessage>('plant-store:commit');
+  start.bindStore(context, ({ contexts }) => contexts.map((run) => run(() => context.getStore())).join('+'));
+  t.after(() => start.unbindStore(context));
+  const storage = new HookedStorage();
+  const seen: (string | undefined)[] = [];
+  storage.beforeCommit = () => seen.push(context.getStore());
+  const store = new PlantStore({ storage });
+  const create = (name: string, id: number): Promise<unknown> =>
+    context.run(name, () => store.createPlant('ada', { id, name }));
+  await Promise.all(['Fern', 'Moss'].map(create));
+  assert.deepEqual(seen, ['Fern+Moss']);
 });
