@@ -7,10 +7,11 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
 import { listenUrl } from '../support/listen.ts';
+import { PostgresCluster } from '../support/postgres.ts';
 import { assertTestsPassed, plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { arePackagesInstalled, examples, startProgram } from './program.ts';
+import { apps, arePackagesInstalled, examples, startProgram } from './program.ts';
 
 async function startExample(t: TestContext, name: string, env: Record<string, string> = {}): Promise<ServerProcess> {
   return startProgram(t, [process.execPath, join(examples, name)], await temporaryFolder(t), env);
@@ -38,6 +39,67 @@ async function startIssuer(t: TestContext) {
   };
   return { url, sign, stranger };
 }
+
+interface Span {
+  readonly name: string;
+  readonly id: string;
+  readonly trace: string;
+  readonly parent?: string;
+  readonly links: readonly string[];
+  readonly isError: boolean;
+  readonly kind: number;
+}
+
+/**
+ * Creates plants of the users 1, 2 and 3 at the same time, a plant of 4 over HTTP, and a plant of 5, whose commit
+ * fails. Prints the spans.
+ */
+const tracedProgram = `
+  import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
+  import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+  import { once } from 'node:events';
+  import { createRequire } from 'node:module';
+  import { tracePlants } from './opentelemetry.ts';
+
+  const exporter = new InMemorySpanExporter();
+  tracePlants([new SimpleSpanProcessor(exporter)]);
+  new HttpInstrumentation();
+  createRequire(import.meta.url)('node:http');
+  const { MemoryStorage, PlantStore } = await import('plant-store');
+  const { createFetchHandler } = await import('plant-store/fetch');
+  const { createPlantServer } = await import('plant-store/http');
+  const storage = new MemoryStorage();
+  const store = new PlantStore({ storage });
+  const options = { authenticate: (user) => ({ user }), onError() {} };
+  const plants = createFetchHandler(store, options);
+  const create = async (digit, send = plants, url = 'http://test') => {
+    const traceparent = '00-' + digit.repeat(32) + '-' + digit.repeat(16) + '-01';
+    const headers = { authorization: 'Bearer user-' + digit, 'content-type': 'application/json', traceparent };
+    const body = '{"id":1,"name":"Fern"}';
+    await (await send(new Request(url + '/plants', { method: 'POST', headers, body }))).text();
+  };
+  await Promise.all(['1', '2', '3'].map((digit) => create(digit)));
+  const server = createPlantServer(store, options).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await create('4', fetch, 'http://127.0.0.1:' + server.address().port);
+  server.close();
+  storage.commit = () => Promise.reject(new Error('The disk failed'));
+  await create('5');
+  console.log(JSON.stringify(exporter.getFinishedSpans().map((span) => ({
+    name: span.name,
+    id: span.spanContext().spanId,
+    trace: span.spanContext().traceId,
+    parent: span.parentSpanContext?.spanId,
+    links: span.links.map(({ context }) => context.spanId),
+    isError: span.status.code === 2,
+    kind: span.kind,
+  }))));`;
+
+/** The Node.js arguments that run a test file of `apps` with Vitest and Jest. */
+const runners = [
+  [join(apps, 'node_modules/vitest/vitest.mjs'), 'run', '--globals', '--root'],
+  ['--experimental-vm-modules', join(apps, 'node_modules/jest/bin/jest.js'), '--transform', '{}', '--rootDir'],
+];
 
 describe('examples/frameworks', { concurrency: 2 }, () => {
   it('pino-http.ts › logs every request with the id of the response, but not the token', async (t) => {
@@ -97,6 +159,42 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
     const args = [vitest, 'run', '--root', examples, 'vitest.test.ts'];
     const env = { ...plainEnvironment(), NO_COLOR: '1' };
     assert.match(await runSuccessfully(process.execPath, args, { cwd: examples, env }), /Tests +2 passed/);
+  });
+
+  it('opentelemetry.ts › makes each request a child of the client or HTTP span, and links its commit', async (t) => {
+    if (!arePackagesInstalled(t)) return;
+    const args = ['--input-type=module', '--eval', tracedProgram];
+    const spans = JSON.parse(await runSuccessfully(process.execPath, args, { cwd: examples })) as Span[];
+    const http = spans.find(({ name, kind }) => name !== 'POST /plants' && kind === 1); // SpanKind.SERVER
+    const digits = ['1', '2', '3', '4', '5'];
+    assert.deepEqual([http?.parent, http?.trace], ['4'.repeat(16), '4'.repeat(32)]);
+    const requests = spans.filter(({ name }) => name === 'POST /plants');
+    assert.deepEqual(
+      requests.map(({ parent, trace, isError, kind }) => [trace, parent, isError, kind]).sort(),
+      digits.map((digit) => [
+        digit.repeat(32),
+        digit === '4' ? http?.id : digit.repeat(16),
+        digit === '5',
+        digit === '4' ? 0 : 1,
+      ]),
+    );
+    const commits = spans.filter(({ name }) => name === 'commit');
+    assert.deepEqual(commits.flatMap(({ links }) => links).sort(), requests.map(({ id }) => id).sort());
+    assert.deepEqual(
+      commits.map(({ parent, isError }) => [parent, isError]),
+      commits.map((_, n) => [undefined, n === commits.length - 1]),
+    );
+  });
+
+  it('fake timers of Vitest and Jest › do not delay a store, a fetch handler or a server', async (t) => {
+    if (!arePackagesInstalled(t, apps)) return;
+    const cluster = await PostgresCluster.start(t);
+    for (const args of runners) {
+      const env = { ...plainEnvironment(), DATABASE_URL: await cluster.makeDatabase(), NO_COLOR: '1' };
+      // The runners fail a test after five seconds by default.
+      const rest = [join(apps, 'apps'), '--testTimeout=60000', 'fake-timers.test.js'];
+      await runSuccessfully(process.execPath, [...args, ...rest], { cwd: apps, env, timeoutMs: 300_000 });
+    }
   });
 
   it('TypeScript › accepts every example', async (t) => {

@@ -38,7 +38,7 @@ async function nestApp(adapter, ...use) {
   return app.getHttpAdapter().getInstance();
 }
 
-/** Each function mounts a listener behind middleware that replaces methods of the response, or adapts it. */
+/** Each function mounts a listener at the root, behind middleware that replaces methods of the response, or adapts it. */
 export const middleware = {
   'Express with compression': (plants) => express().use(compression(), plants),
   // These use on-headers 1.0, which misreads an array of headers.
@@ -56,9 +56,7 @@ export const middleware = {
   'Koa with koa-compress': (plants) => {
     const app = new Koa();
     app.use(koaCompress());
-    app.use(async ({ req, res }) => {
-      await plants(req, res);
-    });
+    app.use(({ req, res }) => plants(req, res));
     return app.callback();
   },
   'Fastify with @fastify/compress': (plants) =>
