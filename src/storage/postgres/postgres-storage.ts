@@ -110,19 +110,17 @@ export class PostgresStorage implements StorageAdapter {
 async function applyWrites(run: RunStatement, writes: readonly Write[]): Promise<boolean[]> {
   const [first] = writes;
   if (first === undefined) return [];
-  if (writes.length > 1) return applyAll(run, writes);
-  const { rowCount } = await (first.kind === 'create'
-    ? run('insertOne', [first.user, String(first.plant.id), first.plant.name, first.plant.tag ?? null])
-    : run('deleteOne', [first.user, String(first.id)]));
-  return [rowCount === 1];
-}
-
-async function applyAll(run: RunStatement, writes: readonly Write[]): Promise<boolean[]> {
+  // Ids are converted to strings, because not every driver can send a bigint.
+  if (writes.length === 1) {
+    const { rowCount } = await (first.kind === 'create'
+      ? run('insertOne', [first.user, String(first.plant.id), first.plant.name, first.plant.tag ?? null])
+      : run('deleteOne', [first.user, String(first.id)]));
+    return [rowCount === 1];
+  }
   // All servers lock rows in the same order, so that deadlocks between servers are rare.
   const sorted = writes.toSorted(byKey);
   const creates = sorted.filter((write) => write.kind === 'create');
   const deletes = sorted.filter((write) => write.kind === 'delete');
-  // Ids are converted to strings, because not every driver can send a bigint.
   const inserted = [
     creates.map(({ user }) => user),
     creates.map(({ plant }) => String(plant.id)),

@@ -148,14 +148,14 @@ it('PostgresStorage reads lists with at most four statements at a time, and 2 Mi
     mostBytes = Math.max(mostBytes, bytes);
     return { rows, rowCount };
   });
-  // Six of these names fill a page. Statements omit names that are longer than some 5 KB or contain U+007F.
+  // Six of the first names fill a page. Statements omit names that are longer than some 5 KB or contain U+007F.
   const names = ['x'.repeat(40_000), 'Fern', '\x7f', 'x'.repeat(5000)];
   const users = Array.from({ length: 150 }, (_, n) => `user ${n}`);
   const nameOf = (n: number): string => names[n % 4] ?? '';
   for (const [n, user] of users.entries()) {
     await storage.commit(Array.from({ length: n % 4 === 0 ? 30 : 1 }, (_, id) => create(id, user, nameOf(n))));
   }
-  const pages = await Promise.all(users.map((user) => storage.list(user, { after: undefined, limit: 20 })));
+  const pages = await Promise.all(users.map((user) => storage.list(user, { after: undefined, limit: 50 })));
   pages.push(await storage.list('user 0', firstPage));
   assert.deepEqual(
     pages.map(({ plants }) => [plants.length, plants[0]?.name]),

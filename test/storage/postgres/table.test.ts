@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
-import { PlantStoreError } from '../../../src/index.ts';
+import type { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { scanAll } from '../../support/stored-plants.ts';
@@ -10,10 +10,9 @@ import { create, firstPage, remove } from '../../support/writes.ts';
 const cluster = await PostgresCluster.start({ after });
 
 async function assertUnsupported(operation: () => Promise<unknown>, cause: RegExp): Promise<void> {
-  await assert.rejects(operation, (error) => {
-    assert.ok(error instanceof PlantStoreError && error.cause instanceof Error);
+  await assert.rejects(operation, (error: PlantStoreError) => {
     assert.equal(error.code, 'storage_unsupported');
-    assert.match(error.cause.message, cause);
+    assert.match((error.cause as Error).message, cause);
     return true;
   });
 }
