@@ -1,6 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { deliverTo } from './exchange.ts';
-import type { Deliver, Exchange, SentRequest } from './exchange.ts';
 
 /** Bearer tokens of two users, and a token that permits only reading. */
 export interface Tokens {
@@ -18,10 +16,46 @@ export interface Server {
   readonly deliver?: Deliver;
 }
 
-export const unknownToken = 'plant-store-unknown-token';
+export interface SentRequest {
+  readonly method: string;
+  /** The path and query after the base URL, such as `/plants?limit=1`. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
+}
 
-/** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
-const doubleSpacing = 256n;
+/** A request and the response to it. */
+export interface Exchange {
+  readonly request: SentRequest;
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body, decoded from UTF-8. */
+  readonly text: string;
+}
+
+export type Deliver = (request: SentRequest) => Promise<Exchange>;
+
+const deadlineMs = 20_000;
+
+/** Returns a function that sends requests to the server at `url`. Redirects are not followed. */
+export function deliverTo(url: string, send: (request: Request) => Promise<Response> = fetch): Deliver {
+  return async (request) => {
+    const { method, target, headers, body } = request;
+    const signal = AbortSignal.timeout(deadlineMs);
+    // For a string, `Request` would add a Content-Type header.
+    const content = body === undefined ? {} : { body: Buffer.from(body) };
+    const sent = new Request(url + target, { method, headers, redirect: 'manual', signal, ...content });
+    try {
+      const response = await send(sent);
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer());
+      return { request, status: response.status, headers: response.headers, text };
+    } catch (cause) {
+      const { code, message } = ((cause as Error).cause ?? cause) as { code?: string; message: string };
+      const reason = signal.aborted ? `within ${deadlineMs / 1000} s` : `(${code ?? message})`;
+      throw new Error(`no complete response to ${method} ${target} ${reason}`, { cause });
+    }
+  };
+}
 
 /** Headers that replace the default headers. If a value is `undefined`, the request does not have this header. */
 type ReplacedHeaders = Readonly<Record<string, string | undefined>>;
@@ -47,10 +81,7 @@ export class User {
   }
 
   /** Sends a request. `line` is the method and the target, such as `GET /plants`. */
-  send(
-    line: string,
-    { body, headers = {} }: { body?: SentRequest['body']; headers?: ReplacedHeaders } = {},
-  ): Promise<Exchange> {
+  send(line: string, body?: SentRequest['body'], headers: ReplacedHeaders = {}): Promise<Exchange> {
     const [method = '', target = ''] = line.split(' ');
     const all: ReplacedHeaders = {
       authorization: this.#token && `Bearer ${this.#token}`,
@@ -62,30 +93,26 @@ export class User {
   }
 
   /** Sends POST /plants. `id` is the id of the plant in the body, if it is valid. */
-  post(body: SentRequest['body'], id?: bigint): Promise<Exchange> {
+  post(body: SentRequest['body'], id?: bigint, headers?: ReplacedHeaders): Promise<Exchange> {
     if (id !== undefined) this.ids.add(id);
-    return this.send('POST /plants', { body });
+    return this.send('POST /plants', body, headers);
   }
 
-  create(plant: NewPlant, headers: ReplacedHeaders = {}): Promise<Exchange> {
-    this.ids.add(plant.id);
-    return this.send('POST /plants', { body: newPlantJson(plant), headers });
+  create(plant: NewPlant, headers?: ReplacedHeaders): Promise<Exchange> {
+    return this.post(newPlantJson(plant), plant.id, headers);
   }
 
-  list(query = '', headers: ReplacedHeaders = {}): Promise<Exchange> {
-    return this.send(query === '' ? 'GET /plants' : `GET /plants?${query}`, { headers });
+  list(query = '', headers?: ReplacedHeaders): Promise<Exchange> {
+    return this.send(query === '' ? 'GET /plants' : `GET /plants?${query}`, undefined, headers);
   }
 
   remove(id: bigint | string): Promise<Exchange> {
     return this.send(`DELETE /plants/${id}`);
   }
-
-  /** Deletes the plants with the recorded ids. */
-  async cleanUp(): Promise<void> {
-    await inBatches([...this.ids], (id) => this.remove(id));
-    this.ids.clear();
-  }
 }
+
+/** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
+const doubleSpacing = 256n;
 
 /** The users of one check. Most ids are random, so that a check seldom meets plants that earlier ones have left. */
 export class Client {
@@ -111,7 +138,7 @@ export class Client {
     this.b = new User(deliver, tokens.b);
     this.reader = new User(deliver, tokens.readOnly);
     this.anonymous = new User(deliver);
-    this.stranger = new User(deliver, unknownToken);
+    this.stranger = new User(deliver, 'plant-store-unknown-token');
   }
 
   /** Returns an unused id that a double can represent. It is greater than all earlier ones. Reserves `span` ids. */
@@ -130,8 +157,12 @@ export class Client {
     return { id, name: `${this.marker} ${this.#nextName++}` };
   }
 
+  /** Deletes the plants that this check may have created. */
   async cleanUp(): Promise<void> {
-    for (const user of [this.a, this.b]) await user.cleanUp();
+    for (const user of [this.a, this.b]) {
+      await inBatches([...user.ids], (id) => user.remove(id));
+      user.ids.clear();
+    }
   }
 }
 

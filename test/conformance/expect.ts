@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inBatches } from './client.ts';
-import type { Client, ListedPlant, NewPlant, User } from './client.ts';
-import { Failure } from './exchange.ts';
-import type { Exchange } from './exchange.ts';
+import type { Client, Exchange, ListedPlant, NewPlant, User } from './client.ts';
 
 /** An exchange that may still be in progress. */
 type Sent = Exchange | Promise<Exchange>;
@@ -16,8 +14,25 @@ export type Check = (client: Client, plant: NewPlant) => Promise<unknown>;
  */
 export type Checks = Readonly<Record<string, Check>>;
 
+/** Fails with a message that shows what was sent, expected and received. */
 export function expect(condition: boolean, exchange: Exchange, expected: string): asserts condition {
-  if (!condition) throw new Failure(expected, exchange);
+  if (condition) return;
+  const { request, status, headers, text } = exchange;
+  const { method, target, headers: sent, body = '' } = request;
+  const lines = [
+    `expected: ${shortened(expected)}`,
+    `sent:     ${method} ${target} ${JSON.stringify(sent)} ${quoted(body)}`,
+    `received: ${status} ${JSON.stringify(Object.fromEntries(headers))} ${quoted(text)}`,
+  ];
+  throw new Error(lines.join('\n'));
+}
+
+function quoted(content: string | Uint8Array): string {
+  return shortened(JSON.stringify(Buffer.from(content).toString()));
+}
+
+function shortened(text: string): string {
+  return text.length > 500 ? `${text.slice(0, 500)}... (${text.length} characters)` : text;
 }
 
 export async function expectStatus(sent: Sent, ...statuses: readonly number[]): Promise<Exchange> {
@@ -37,15 +52,22 @@ export function headerOf({ headers }: Exchange, name: string): string {
   return headers.get(name) ?? '';
 }
 
+/** Checks that a header matches. `what` describes a header that does. */
+export function expectHeader(exchange: Exchange, name: string, pattern: RegExp, what: string): void {
+  expect(pattern.test(headerOf(exchange, name)), exchange, what);
+}
+
 /** Returns the body, which must be JSON with the right media type. */
 export function expectJson(exchange: Exchange): unknown {
   const mediaType = headerOf(exchange, 'content-type').replace(/;.*/s, '').trim().toLowerCase();
   expect(mediaType === 'application/json', exchange, 'the media type application/json');
+  let value: unknown;
   try {
-    return JSON.parse(exchange.text) as unknown;
+    value = JSON.parse(exchange.text);
   } catch {
-    throw new Failure('a JSON body', exchange);
+    expect(false, exchange, 'a JSON body');
   }
+  return value;
 }
 
 export async function expectNoBody(sent: Sent, status: number): Promise<Exchange> {
@@ -55,7 +77,7 @@ export async function expectNoBody(sent: Sent, status: number): Promise<Exchange
 }
 
 /** Returns the fields of a JSON object, or an empty object if the value is not an object. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
@@ -91,7 +113,7 @@ export async function expectPlants(sent: Sent, plants: readonly ListedPlant[]): 
   return exchange;
 }
 
-/** Checks that a response has this status and that its body is an Error. Returns the integer of the Error. */
+/** Checks that each response has this status and that its body is an Error. Returns the integer of the last Error. */
 export async function expectError(sent: Sent, status: number): Promise<number> {
   const exchange = await expectStatus(sent, status);
   const { error, message } = fieldsOf(expectJson(exchange));

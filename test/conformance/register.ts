@@ -1,19 +1,13 @@
-import { after, before, describe, it } from 'node:test';
-import { CleanUp } from '../support/temporary-folder.ts';
-import type { HasAfter } from '../support/temporary-folder.ts';
-import { authenticationChecks, isolationChecks, originChecks, scopeChecks } from './checks/access.ts';
+import { describe, it } from 'node:test';
+import { authenticationChecks, isolationChecks, orderChecks, scopeChecks } from './checks/access.ts';
 import { byteChecks } from './checks/bytes.ts';
-import { concurrencyChecks } from './checks/concurrency.ts';
-import { createFailureChecks } from './checks/create-failures.ts';
-import { errorChecks, orderChecks } from './checks/errors.ts';
+import { errorChecks, methodChecks, openApiChecks, originChecks } from './checks/http.ts';
 import { listChecks } from './checks/list.ts';
-import { methodChecks } from './checks/methods.ts';
-import { openApiChecks } from './checks/openapi.ts';
-import { createChecks, deleteChecks } from './checks/plants.ts';
-import { int64Checks, stringChecks } from './checks/values.ts';
+import { createChecks, createFailureChecks, deleteChecks, int64Checks, stringChecks } from './checks/plants.ts';
 import { Client } from './client.ts';
 import type { Server, Tokens } from './client.ts';
 import type { Checks } from './expect.ts';
+import { concurrencyChecks } from './linearizable.ts';
 
 /** The keys are the titles of the suites. */
 const parts: Readonly<Record<string, Checks>> = {
@@ -39,34 +33,17 @@ const parts: Readonly<Record<string, Checks>> = {
  * Registers tests that check a server. A check whose rule is a SHOULD fails as a `todo`. `skipped` are the ids of checks
  * that do not run.
  */
-export function testServer(
-  name: string,
-  start: (t: HasAfter) => Server | Promise<Server>,
-  skipped: readonly string[] = [],
-): void {
+export function testServer(name: string, server: Server, skipped: readonly string[] = []): void {
+  const cannotRun = new Map([
+    [scopeChecks, server.tokens.readOnly === undefined && 'There is no read-only token.'],
+    [byteChecks, server.deliver !== undefined && 'The server has no socket.'],
+  ]);
   describe(name, () => {
-    const cleanUp = new CleanUp();
-    let server: Server;
-    before(async () => {
-      server = await start(cleanUp);
-    });
-    after(() => cleanUp[Symbol.asyncDispose]());
-
-    const reasonToSkip = (title: string, checks: Checks): string | undefined => {
-      if (checks === scopeChecks && server.tokens.readOnly === undefined) return 'There is no read-only token.';
-      if (checks === byteChecks && server.deliver !== undefined) return 'The server has no socket.';
-      return skipped.includes(title.replace(/ .*/s, '')) ? 'Skipped.' : undefined;
-    };
-
     for (const [part, checks] of Object.entries(parts)) {
       describe(part, () => {
         for (const [title, check] of Object.entries(checks)) {
-          it(title, async (t) => {
-            const reason = reasonToSkip(title, checks);
-            if (reason !== undefined) {
-              t.skip(reason);
-              return;
-            }
+          const skip = skipped.includes(title.replace(/ .*/s, '')) || (cannotRun.get(checks) ?? false);
+          it(title, { skip }, async (t) => {
             const client = new Client(server);
             try {
               await check(client, client.newPlant());

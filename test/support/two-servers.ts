@@ -1,7 +1,6 @@
 import type { StorageAdapter } from '../../src/index.ts';
-import { expectLinearizable } from '../conformance/checks/concurrency.ts';
-import { Client } from '../conformance/client.ts';
-import { deliverTo } from '../conformance/exchange.ts';
+import { Client, deliverTo } from '../conformance/client.ts';
+import { expectLinearizable } from '../conformance/linearizable.ts';
 import { pick } from './pick.ts';
 import { startService } from './service.ts';
 import type { Service } from './service.ts';

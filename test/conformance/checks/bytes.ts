@@ -3,8 +3,7 @@ import { connect, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
 import { newPlantJson } from '../client.ts';
-import type { Client } from '../client.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Client, Exchange } from '../client.ts';
 import { createPlant, expect, expectMine } from '../expect.ts';
 import type { Checks } from '../expect.ts';
 

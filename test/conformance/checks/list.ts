@@ -1,20 +1,7 @@
 import { maxInt64 } from '../../../src/core/model/plant.ts';
-import type { Client, ListedPlant, NewPlant } from '../client.ts';
-import type { Exchange } from '../exchange.ts';
-import {
-  createAt,
-  createPlant,
-  expect,
-  expectError,
-  expectList,
-  expectMine,
-  expectPlants,
-  expectStatus,
-  headerOf,
-  inTurn,
-  mustCreate,
-  namesOf,
-} from '../expect.ts';
+import type { Client, Exchange, ListedPlant, NewPlant } from '../client.ts';
+import { createAt, createPlant, expect, expectError, expectHeader, expectList, expectMine } from '../expect.ts';
+import { expectPlants, expectStatus, headerOf, inTurn, mustCreate, namesOf } from '../expect.ts';
 import type { Check, Checks } from '../expect.ts';
 
 /** More plants than the largest page (1000), and than the largest limit in the checks. */
@@ -69,8 +56,7 @@ function expectNoNext(c: Client, page: Exchange): void {
 export const listChecks: Checks = {
   'header-no-store SHOULD send Cache-Control: no-store, because plants are private [RFC 9111 §5.2.2.5]': async (c) => {
     await createPlant(c);
-    const sent = await c.a.list();
-    expect(/\bno-store\b/i.test(headerOf(sent, 'cache-control')), sent, 'Cache-Control: no-store');
+    expectHeader(await c.a.list(), 'cache-control', /\bno-store\b/i, 'Cache-Control: no-store');
   },
   'list-200 MUST respond to GET /plants with 200 and a JSON array of names and tags only': async (c, plant) => {
     const plants = [{ ...plant, tag: 'indoor' }, c.newPlant()];

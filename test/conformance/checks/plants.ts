@@ -1,17 +1,9 @@
 import { maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 import { newPlantJson } from '../client.ts';
-import {
-  createPlant,
-  expectError,
-  expectMine,
-  expectNoBody,
-  expectPlant,
-  expectStatus,
-  expectStored,
-  inTurn,
-  mustCreate,
-} from '../expect.ts';
-import type { Checks } from '../expect.ts';
+import type { NewPlant } from '../client.ts';
+import { createAt, createPlant, expectError, expectMine, expectNoBody, expectPlant, expectStatus } from '../expect.ts';
+import { expectStored, inTurn, mustCreate } from '../expect.ts';
+import type { Check, Checks } from '../expect.ts';
 
 /** Returns path segments that are not decimal int64 values. A faulty server might take some of them for `id`. */
 function invalidIds(id: bigint): string[] {
@@ -77,5 +69,140 @@ export const deleteChecks: Checks = {
   'delete-invalid-id MUST respond with 400 to an id that is not a decimal int64': async (c) => {
     const { id } = await createPlant(c);
     await inTurn([...invalidIds(id), maxInt64 + 1n, minInt64 - 1n], (each) => expectError(c.a.remove(each), 400));
+  },
+};
+
+export const int64Checks: Checks = {
+  'int64-exact MUST create and delete exactly the given id, also over 2^53': async (c) => {
+    const id = c.newLargeId();
+    await createAt(c, id);
+    await expectError(c.a.remove(id + 1n), 404);
+    const kept = await createAt(c, id + 1n);
+    await expectStatus(c.a.remove(id), 204);
+    await expectMine(c, kept);
+  },
+  'int64-range MUST accept ids from -2^63 to 2^63-1, also 0 and negative ones': (c, plant) =>
+    inTurn([minInt64, -plant.id, 0n, maxInt64], async (id) => {
+      await expectMine(c, await createAt(c, id));
+      await expectStatus(c.a.remove(id), 204);
+    }),
+  'int64-out-of-range MUST respond with 400 to the POST of an id beyond int64': (c) =>
+    inTurn([maxInt64 + 1n, minInt64 - 1n, 2n ** 64n, 10n ** 30n, '1e400', '-1e400', '1e999999999', '1E+19'], (id) =>
+      expectError(c.a.post(`{"id":${id},"name":"Fern"}`), 400),
+    ),
+  'int64-notations MUST accept an integral id with a fraction part or an exponent, also over 2^53': async (c) => {
+    const [thousands, large] = [c.newId(2000) / 1000n + 1n, c.newLargeId() + 1n];
+    const notations = {
+      [`${thousands}000`]: [`${thousands}000.0`, `${thousands}e3`, `${thousands}00.0E+1`],
+      [`${large}`]: [`${large}.000`, `${large}0e-1`, `0.${large}e${String(large).length}`],
+    };
+    for (const [id, each] of Object.entries(notations)) {
+      for (const notation of each) {
+        const { name } = c.newPlant();
+        await expectPlant(c.a.post(`{"id":${notation},"name":"${name}"}`, BigInt(id)), { name });
+        await expectStatus(c.a.remove(id), 204);
+      }
+    }
+  },
+};
+
+const texts = [
+  ...['', 'x'.repeat(10_000)],
+  // Characters beyond U+FFFF, composed and decomposed characters, control characters and noncharacters.
+  ...['\u{1F33F}', '\u{1F469}\u200D\u{1F33E}', '\u{10FFFF}', '\u00E9', 'e\u0301', '\uFB01', '\u212B', 'ß'],
+  ...['\u0001', '\b\f', '\u001B[2J', '\u007F', '\u0085', '\u202E', '\uFFFD', '\uFFFE\uFFFF\uFDD0'],
+  ...[' ', '  x  ', 'a\r\nb', '\t', '\u00A0\u3000', '\uFEFF', '\u2028'],
+  // Text that looks like markup, like code or like another type.
+  ...['"', '\\', '\\n', '\\u0041', "'", '"}', '","tag":"x', '<b>&amp;</b>', '%20', '${x}', '%s'],
+  ...["'; DROP TABLE plants; --", 'null', 'true', '1e3', '0x10', '[]', '{}'],
+];
+
+export const stringChecks: Checks = {
+  'string-exact MUST keep every name and tag as it is': (c) =>
+    inTurn(texts, async (text) => {
+      const plant = { id: c.newId(), name: text, tag: text };
+      await expectPlant(c.a.create(plant), plant);
+      await expectStored(c, plant);
+    }),
+};
+
+/** Media types that a server must refuse, including JSON in a charset other than UTF-8. */
+const otherMediaTypes = [
+  ...['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/vnd.api+json', undefined],
+  ...['application/jsonp', 'text/application/json'],
+  ...['application/json; charset=latin1', 'application/json;charset = xutf-8', 'application/json;charset=utf-8x'],
+];
+
+/** Returns bodies that are not JSON in UTF-8. Most of them are derived from the JSON of a plant. */
+function malformedJson(plant: NewPlant): (string | Uint8Array<ArrayBuffer>)[] {
+  const json = newPlantJson(plant);
+  const cut = [json.slice(0, -1), `${json}}`, `${json},`, json.replaceAll('"', "'"), json.replace(/\}$/, ',}')];
+  const numbers = ['0', '+'].map((sign) => json.replace(/:(\d+)/, `:${sign}$1`));
+  const latin1 = Uint8Array.from(`{"id":${plant.id},"name":"L\u00f6wenzahn"}`, (character) => character.charCodeAt(0));
+  return ['{', 'id=1', ...cut, `// a comment\n${json}`, ...numbers, latin1];
+}
+
+/** Returns a check that sends `template` with each value for `?`, and with the plant's `<id>` and `<name>`. */
+function refuses(template: string, values: readonly string[]): Check {
+  return async (c, { id, name }) => {
+    for (const value of values) {
+      const body = template.replace('?', value).replaceAll('<id>', String(id)).replaceAll('<name>', name);
+      await expectError(c.a.post(body), 400);
+    }
+    await expectMine(c, []);
+  };
+}
+
+export const createFailureChecks: Checks = {
+  'invalid-not-an-object MUST respond with 400 to a body that is not a JSON object': refuses('?', [
+    ...['null', '[]', '"<name>"', '1', 'true', '["id","name"]'],
+  ]),
+  'invalid-missing-id MUST respond with 400 to a NewPlant without an id': refuses('{?"name":"<name>"}', [
+    ...['', '"ID":<id>,', '"__proto__":{"id":<id>},'],
+  ]),
+  'invalid-missing-name MUST respond with 400 to a NewPlant without a name': refuses('{"id":<id>?}', [
+    ...['', ',"tag":"x"', ',"Name":"x"'],
+  ]),
+  'invalid-id-type MUST respond with 400 to an id that is not a number': refuses('{"id":?,"name":"<name>"}', [
+    ...['"<id>"', 'null', 'true', '[<id>]', '{"id":<id>}', '""'],
+  ]),
+  'invalid-id-fraction MUST respond with 400 to an id that is not integral': refuses('{"id":<id>?,"name":"<name>"}', [
+    ...['.5', '.00000000000000000001', '5e-1'],
+  ]),
+  'invalid-name-type MUST respond with 400 to a name that is not a string': refuses('{"id":<id>,"name":?}', [
+    ...['null', '2', 'true', '["x"]', '{"name":"x"}'],
+  ]),
+  'invalid-tag-type MUST respond with 400 to a tag that is not a string': refuses(
+    '{"id":<id>,"name":"<name>","tag":?}',
+    ['null', '2', 'false', '["x"]', '{}'],
+  ),
+  'invalid-text MUST respond with 400 to U+0000 and to unpaired surrogates': refuses('{"id":<id>,"name":"<name>?"}', [
+    ...['\\u0000b', '","tag":"\\u0000', '\\ud800', '\\udc00x', '","tag":"\\udc00\\ud800'],
+  ]),
+  'body-missing MUST respond with 400 to POST /plants without a body': async ({ a }) => {
+    await expectError(a.post(undefined, undefined, { 'content-type': 'application/json' }), 400);
+    await expectError(a.post(undefined), 400);
+  },
+  'body-malformed MUST respond with 400 to a body that is not JSON in UTF-8 [RFC 8259]': ({ a }, plant) =>
+    inTurn(malformedJson(plant), (body) => expectError(a.post(body), 400)),
+  'body-media-type MUST respond with 400 to a body of another media type, or without one': (c) =>
+    inTurn(otherMediaTypes, (type) => expectError(c.a.create(c.newPlant(), { 'content-type': type }), 400)),
+  'body-too-large MUST respond to a body of 1 MiB with 200 or 400, and store the plant only with 200': async (c) => {
+    for (let attempt = 1; ; attempt++) {
+      const plant = { ...c.newPlant(), tag: 'x'.repeat(1_048_576) };
+      // A response is lost if the server closes the connection while it still receives the body.
+      const sent = await c.a.create(plant).catch((error: unknown) => {
+        if (attempt === 5) throw error;
+      });
+      if (sent === undefined) continue;
+      await expectStatus(sent, 200, 400);
+      if (sent.status === 400) await expectError(sent, 400);
+      await expectMine(c, sent.status === 400 ? [] : [plant]);
+      return;
+    }
+  },
+  'body-deeply-nested MUST respond to a body that nests 20,000 levels with 200 or 400': ({ a }, { id, name }) => {
+    const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    return expectStatus(a.post(`{"x":${nested},"id":${id},"name":"${name}"}`, id), 200, 400);
   },
 };
