@@ -9,7 +9,6 @@ import { openDatabase, openToRead } from '../../../src/storage/sqlite/database.t
 import { databaseFiles } from '../../../src/storage/sqlite/file.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { eventually } from '../../support/eventually.ts';
-import { holdDatabase } from '../../support/hold-database.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -147,14 +146,6 @@ it('SqliteStorage file › can be named by a path or a file URL, but by nothing 
   for (const wrong of ['', ':memory:', 'sqlite:plants.db', 'file:plants.db', 7, ...urls]) {
     assert.throws(() => new SqliteStorage(wrong as string), { name: 'TypeError', message: /^path / });
   }
-});
-
-it('SqliteStorage file › enters WAL mode only after another reader has finished', async (t) => {
-  const path = await stored(t);
-  execute(path, 'PRAGMA journal_mode = DELETE');
-  await holdDatabase(t, path, 'BEGIN; SELECT * FROM plants', 1000);
-  assert.throws(() => new SqliteStorage(path, { busyTimeoutMs: 0 }), { errcode: 5 });
-  assert.deepEqual(await ids(openSqlite(t, path)), [0]);
 });
 
 const skip = process.platform === 'linux' ? false : 'the locks are read from /proc/locks';

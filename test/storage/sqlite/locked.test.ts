@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { holdDatabase } from '../../support/hold-database.ts';
+import { execute } from '../../support/sqlite-file.ts';
+import { createAll } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 import { create } from '../../support/writes.ts';
 import { ids, newPath, openSqlite } from './sqlite-state.ts';
@@ -19,15 +20,18 @@ async function start(t: HasAfter, options: SqliteStorageOptions, heldMs = 60_000
   return storage;
 }
 
-it('SqliteStorage stops waiting for a locked file after busyTimeoutMs, even if Date is mocked', async (t) => {
-  const path = await newPath(t);
-  await openSqlite(t, path).close();
-  const database = new DatabaseSync(path);
-  database.exec('PRAGMA journal_mode = DELETE');
-  database.close();
-  await holdDatabase(t, path, 'BEGIN IMMEDIATE', 60_000);
+it('SqliteStorage waits at most busyTimeoutMs for another reader before it enters WAL mode', async (t) => {
+  const read = async (forMs: number): Promise<string> => {
+    const path = await newPath(t);
+    await createAll(path, []);
+    execute(path, 'PRAGMA journal_mode = DELETE');
+    await holdDatabase(t, path, 'BEGIN; SELECT * FROM plants', forMs);
+    return path;
+  };
+  const paths = [await read(60_000), await read(500)] as const;
   t.mock.timers.enable({ apis: ['Date'] });
-  assert.throws(() => openSqlite(t, path, { busyTimeoutMs: 50 }), /locked/);
+  assert.throws(() => openSqlite(t, paths[0], { busyTimeoutMs: 50 }), /locked/);
+  assert.deepEqual(await ids(openSqlite(t, paths[1], { busyTimeoutMs: 60_000 })), []);
 });
 
 describe('SqliteStorage over a locked file', () => {
