@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
@@ -13,9 +13,10 @@ import type { ErrorCode } from '../../src/core/model/errors.ts';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { startServer } from '../support/command-line.ts';
 import { assertConforms } from '../support/conformance.ts';
+import { readDocument } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
-import { root } from '../support/sources.ts';
+import { untilListening } from '../support/server-process.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -26,7 +27,7 @@ async function startNginx(t: TestContext, cwd: string, upstream: number) {
   const certificateOf = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
   const request = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', certificate, ...certificateOf];
   execFileSync('openssl', ['req', ...request], { stdio: 'ignore' });
-  const site = (await readFile(join(root, 'deploy/nginx/plant-store.conf'), 'utf8'))
+  const site = (await readDocument('deploy/nginx/plant-store.conf'))
     .replace('127.0.0.1:3000', `127.0.0.1:${upstream}`)
     .replace('listen 80', `listen 127.0.0.1:${ports.http}`)
     .replace('listen 443', `listen 127.0.0.1:${ports.https}`)
@@ -37,21 +38,12 @@ async function startNginx(t: TestContext, cwd: string, upstream: number) {
     .replace('location / {', 'location /garden/ {');
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${cwd}/${name};`);
   const http = `http { access_log off; ${paths.join(' ')}\n${site}}`;
-  // If root starts nginx, the workers run as another user by default. That user might not be allowed to write to the
-  // temporary folder.
-  const user = process.getuid?.() === 0 ? 'user root;' : '';
-  const main = `${user} daemon off; pid ${cwd}/nginx.pid; error_log ${cwd}/error.log; events {}\n${http}\n`;
+  // Without a master process, nginx is one process of this user.
+  const main = `daemon off; master_process off; pid ${cwd}/nginx.pid; error_log stderr notice; events {}\n${http}\n`;
   await writeFile(join(cwd, 'nginx.conf'), main);
-  const args = ['-p', cwd, '-c', join(cwd, 'nginx.conf')];
-  const checked = spawnSync('nginx', ['-t', ...args], { encoding: 'utf8' });
-  assert.equal(checked.status, 0, checked.stderr);
-  assert.doesNotMatch(checked.stderr, /\[warn\]/);
-  const nginx = spawn('nginx', args, { stdio: 'ignore' });
-  const exited = once(nginx, 'exit');
-  t.after(async () => {
-    nginx.kill('SIGTERM');
-    await exited;
-  });
+  const nginx = spawn('nginx', ['-p', cwd, '-c', join(cwd, 'nginx.conf')]);
+  const { stderr } = await untilListening(t, nginx, /nginx\/(\d+)/);
+  assert.doesNotMatch(stderr(), /\[warn\]/);
   return ports;
 }
 

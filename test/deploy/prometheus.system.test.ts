@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { readDocument } from '../support/documents.ts';
+import { runSuccessfully } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -52,16 +52,13 @@ tests:
       - { expr: 'count(ALERTS{alertname="PlantStoreWritesFail"})', eval_time: 4m }
 `;
 
-/** Runs promtool, and asserts that it succeeds. */
-function runPromtool(...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
-  assert.equal(status, 0, stdout + stderr);
-  return stdout + stderr;
-}
-
 it('deploy/prometheus › contains a configuration that loads the alert rules and sets the job name', async (t) => {
   if (!hasProgram(t, 'promtool')) return;
-  const checked = runPromtool('check', 'config', join(root, 'deploy/prometheus/prometheus.yml'));
+  const checked = await runSuccessfully('promtool', [
+    'check',
+    'config',
+    join(root, 'deploy/prometheus/prometheus.yml'),
+  ]);
   assert.match(checked, /alerts\.yml\b.*\n.*SUCCESS: \d+ rules found/);
   assert.deepEqual([...new Set(rules.match(/job="[^"]*"/g))], ['job="plant-store"']);
   assert.match(await readDocument('deploy/prometheus/prometheus.yml'), /^ *- job_name: plant-store$/m);
@@ -71,7 +68,7 @@ it('deploy/prometheus › contains rules that fire after failures, and while mos
   if (!hasProgram(t, 'promtool')) return;
   const file = join(await temporaryFolder(t), 'tests.yml');
   await writeFile(file, tests);
-  runPromtool('test', 'rules', file);
+  await runSuccessfully('promtool', ['test', 'rules', file]);
 });
 
 it('deploy/prometheus › contains only rules and metrics that docs/operations.md explains', async () => {

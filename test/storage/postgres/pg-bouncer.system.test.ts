@@ -10,7 +10,6 @@ import { freePort } from '../../support/listen.ts';
 import { PostgresCluster, spawnAsOwner } from '../../support/postgres.ts';
 import { untilListening } from '../../support/server-process.ts';
 import { ownedFolder } from '../../support/temporary-folder.ts';
-import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, firstPage } from '../../support/writes.ts';
 
 const program = '/usr/sbin/pgbouncer';
@@ -54,12 +53,6 @@ if (existsSync(program)) {
       return { open, reopen: open };
     },
     shared: true,
-  });
-
-  it(`two servers over ${inTransactionMode} are linearizable`, async (t) => {
-    const config = { connectionString: through(await cluster.makeDatabase()), max: 4 };
-    const services = await startTwoServers(t, () => new PostgresStorage({ pool: cluster.pool(t, config) }));
-    assert.equal(await countFailures(services), 0);
   });
 
   // PgBouncer resets a connection only in session mode.
