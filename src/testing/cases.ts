@@ -5,17 +5,8 @@ import { expectEqual, expectList, expectStored, rejectionOf, scanAll } from './c
 import type { CheckedAdapter } from './checked-adapter.ts';
 import { Skip } from './place.ts';
 import type { Place, Tests } from './place.ts';
-import {
-  ReferenceStore,
-  create,
-  createEach,
-  firstPage,
-  integersBelow,
-  plantOf,
-  remove,
-  removeEach,
-  shuffled,
-} from './plants.ts';
+import { ReferenceStore, create, createEach, firstPage, integersBelow, plantOf } from './plants.ts';
+import { remove, removeEach, shuffled } from './plants.ts';
 
 /** U+0001 to U+009F (ASCII and the C1 controls), the line and paragraph separators, and a few special characters. */
 const characters = [...integersBelow(160).slice(1), 0x2028, 0x2029, 0xfeff, 0xfffd, 0xffff, 0x1f33f].map((code) =>

@@ -41,7 +41,7 @@ export class CheckedAdapter {
   }
 
   async list(user: string, range: ListRange): Promise<PlantPage> {
-    const call = listText(user, range);
+    const call = `list(${shown(user)}, ${shown(range)})`;
     const page = await this.#call(call, () => this.#adapter.list(user, Object.freeze(range)));
     checkPage(call, (page as Partial<PlantPage> | undefined)?.plants);
     return page;
@@ -146,7 +146,7 @@ export async function expectList(
   const due = stored.list(user, range.after);
   // An adapter may return fewer plants than the limit, but at least one.
   const length = Math.min(Math.max(1, page.plants.length), range.limit);
-  const call = listText(user, range);
+  const call = `list(${shown(user)}, ${shown(range)})`;
   expectEqual(page.plants, due.slice(0, length), `${rule} ${call} returned other plants.`);
   expectEqual(page.hasMore, due.length > length, `hasMore must tell whether plants follow the page of ${call}.`);
   return page;
@@ -199,8 +199,4 @@ export function commitText(writes: readonly Write[]): string {
   const texts = writes.slice(0, 9).map((write) => `${write.kind} ${shown(write.user)} ${idOf(write)}`);
   if (writes.length > texts.length) texts.push(`${writes.length - texts.length} more`);
   return `commit([${texts.join(', ')}])`;
-}
-
-function listText(user: string, { after, limit }: ListRange): string {
-  return `list(${shown(user)}, { after: ${after ?? 'undefined'}, limit: ${limit} })`;
 }

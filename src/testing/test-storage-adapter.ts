@@ -1,10 +1,9 @@
 import { describe, it } from 'node:test';
 import * as check from '../boundary/options.ts';
-import { atomicityTests } from './atomicity.ts';
 import { caseTests } from './cases.ts';
+import { atomicityTests, randomTests } from './commits.ts';
 import { Place, Skip } from './place.ts';
 import type { StorageAdapterTestOptions, StorageLocation, SuiteContext } from './place.ts';
-import { randomTests } from './random-calls.ts';
 import { sharingTests } from './sharing.ts';
 
 const tests = { ...caseTests, ...atomicityTests, ...sharingTests, ...randomTests };

@@ -113,7 +113,7 @@ export async function expectPlants(sent: Sent, plants: readonly ListedPlant[]): 
   return exchange;
 }
 
-/** Checks that each response has this status and that its body is an Error. Returns the integer of the last Error. */
+/** Checks that a response has this status and that its body is an Error. Returns the integer of the Error. */
 export async function expectError(sent: Sent, status: number): Promise<number> {
   const exchange = await expectStatus(sent, status);
   const { error, message } = fieldsOf(expectJson(exchange));
