@@ -104,7 +104,7 @@ async function buildImage(t: TestContext, podman: Podman, adminPort: number): Pr
   // The containers share the network of this machine, on which another process might use port 9000.
   const containerfile = (await readDocument('deploy/container/Containerfile')).replaceAll('9000', String(adminPort));
   await writeFile(join(context, 'Containerfile'), containerfile);
-  await pack('--pack-destination', context);
+  await pack(context);
   const flags = ['--format=docker', '--pull=never', '--network=none', '--build-arg=NODE_IMAGE=localhost/node'];
   await podman.run('build', '--quiet', ...flags, '--tag=localhost/plant-store', context);
   return 'localhost/plant-store';

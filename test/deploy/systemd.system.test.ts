@@ -1,26 +1,29 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmod, copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { it } from 'node:test';
-import { installPackage } from '../package/installed.ts';
+import { after, it } from 'node:test';
+import { install } from '../package/pack.ts';
 import { callService } from '../support/call.ts';
 import { eventually } from '../support/eventually.ts';
 import { runProgram, runSuccessfully } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
-import { ownedFolder, owner } from '../support/temporary-folder.ts';
+import { ownedFolder, owner, temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 const units = join(root, 'deploy/systemd');
+const installed = await temporaryFolder({ after });
+await install(installed);
 
 /**
  * Installs the packed program, and starts the server, which runs as another user if root runs the tests. `wrapper` is a command that starts it, such as strace with its
  * options. `run` runs a command until it ends. `state` is the folder with the database and the tokens.
  */
 async function startService(t: HasAfter, wrapper: readonly string[] = []) {
-  const folder = await installPackage(t);
+  const folder = await temporaryFolder(t);
+  await cp(installed, folder, { recursive: true, verbatimSymlinks: true });
   await chmod(folder, 0o755);
   const bin = join(folder, 'node_modules/.bin');
   // Node.js is copied, because the account might not have access to the original folder.

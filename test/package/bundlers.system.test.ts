@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { findProgram } from '../support/installed-program.ts';
-import { installPackage } from './installed.ts';
+import { root } from '../support/sources.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { run } from './pack.ts';
 
 /** Prints the stored plants, or the error of the constructor. */
@@ -45,7 +46,9 @@ const worker = 'worker=./node_modules/plant-store/dist/storage/sqlite/commit-thr
 async function bundle(t: TestContext, bundler: string, ...args: string[]): Promise<string | undefined> {
   const path = findProgram(t, 'package', bundler);
   if (path === undefined) return undefined;
-  const folder = await installPackage(t);
+  const folder = await temporaryFolder(t);
+  const copied = join(folder, 'node_modules/plant-store');
+  for (const name of ['dist', 'package.json']) await cp(join(root, name), join(copied, name), { recursive: true });
   await writeFile(join(folder, 'program.mjs'), program);
   await writeFile(join(folder, 'webpack.mjs'), webpack);
   await run(folder, process.execPath, bundler === esbuild ? [path, ...flags, ...args] : ['webpack.mjs', path]);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
@@ -20,12 +21,21 @@ interface Packed {
   readonly files: readonly { path: string }[];
 }
 
-/** Runs `npm pack` with additional flags. Requires `dist`. */
-export async function pack(...flags: string[]): Promise<Packed> {
+/** Writes the tarball into a folder. Requires `dist`. */
+export async function pack(folder: string): Promise<Packed> {
   assert.ok(existsSync(join(root, 'dist/index.js')), 'There is no dist: run `npm run build` first.');
   // Without --ignore-scripts, prepack would replace dist while other tests use it.
-  const stdout = await run(root, 'npm', ['pack', '--json', '--ignore-scripts', ...flags]);
+  const stdout = await run(root, 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]);
   const [packed] = Object.values(JSON.parse(stdout) as Record<string, Packed>);
   assert.ok(packed);
+  return packed;
+}
+
+/** Makes a folder an ES module package in which the tarball is installed. */
+export async function install(folder: string): Promise<Packed> {
+  const packed = await pack(folder);
+  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  const flags = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund'];
+  await run(folder, 'npm', ['install', ...flags, `./${packed.filename}`]);
   return packed;
 }
