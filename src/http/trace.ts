@@ -47,6 +47,7 @@ export interface RequestMessage {
   readonly isComplete: boolean;
 }
 
+/** @internal */
 export const requestChannel: TracingChannel<unknown, RequestMessage> = tracingChannel('plant-store:request');
 
 /** Version 00 has four fields; later versions may have more (W3C Trace Context §3.2). */
@@ -73,6 +74,7 @@ function redactPath(path: string): string {
   return segments.map((segment) => (/^[\w.-]{0,20}$/.test(segment) ? segment : '…')).join('/');
 }
 
+/** @internal */
 export interface RoutedRequest {
   readonly request: ServiceRequest;
   readonly requestId: string;
@@ -81,7 +83,7 @@ export interface RoutedRequest {
 
 type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'isComplete'>;
 
-/** `tracePromise` would end the trace when the response is known, not when it has been sent. */
+/** @internal `tracePromise` would end the trace when the response is known, not when it has been sent. */
 export class RequestTrace {
   readonly #startMs = performance.now();
   readonly #message: RequestMessage;

@@ -159,6 +159,7 @@ type Row = readonly [id: bigint, name: string, tag: string | null, user?: string
 /** A page is read in steps of this many rows, so that reading ends soon after long names fill the page. */
 const stepRows = 32;
 
+/** @internal */
 export class Reader {
   readonly #database: DatabaseSync;
   readonly #selectPlants: StatementSync;
