@@ -5,19 +5,19 @@ import type { StorageAdapter } from '../../src/index.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from '../../src/testing.ts';
 import { createSuite, testStorageAdapter } from '../../src/testing/test-storage-adapter.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
-import { Disk, openDisk } from './disk-storage.ts';
-import { faults } from './faults.ts';
-import type { Change } from './faults.ts';
+import { Disk, faultsOf, openDisk } from './faults.ts';
+import type { DiskStorage } from './faults.ts';
 
 type Options = StorageAdapterTestOptions<StorageLocation & { disk: Disk }>;
 
-function optionsOf(change: Change): Options {
+/** `change` returns methods that replace those of a correct adapter. */
+function optionsOf(change: (real: DiskStorage, disk: Disk) => Partial<StorageAdapter> | undefined): Options {
   return {
     createLocation: () => {
       const disk = new Disk();
       const open = (): StorageAdapter => {
         const real = openDisk(disk);
-        return { ...real, ...(change(real, disk) as Partial<StorageAdapter>) };
+        return { ...real, ...change(real, disk) };
       };
       return { disk, open, reopen: open };
     },
@@ -60,16 +60,17 @@ async function runSuite(options: Options, title = '', callTimeoutMs?: number): P
 }
 
 describe('testStorageAdapter fails on an adapter that', () => {
-  for (const [title, changes] of Object.entries(faults)) {
-    for (const [fault, change] of Object.entries(changes)) {
+  const disk = new Disk();
+  for (const [title, faults] of Object.entries(faultsOf(openDisk(disk), disk))) {
+    for (const fault of Object.keys(faults)) {
       it(fault, async (t) => {
+        const options = optionsOf((...parts) => faultsOf(...parts)[title]?.[fault]);
         const isNever = fault.startsWith('never');
-        const [error] = await runSuite(optionsOf(change), title, isNever ? 200 : undefined);
+        const [error] = await runSuite(options, title, isNever ? 200 : undefined);
         assert.ok(error instanceof Error && error.message.length < 2000, String(error));
         // This would be a mistake in the fault or in the suite.
         assert.doesNotMatch(inspect(error), /(Reference|Syntax|Type)Error: /);
-        if (isNever)
-          assert.match(error.message, /^(commit|list|page 1 of scan|close)\(.*\) did not settle within 0.2 s/);
+        if (isNever) assert.match(error.message, /^(commit|list|page 1 of scan|close)\(.*\) did not settle within 0.2/);
         t.diagnostic(error.message);
       });
     }
@@ -77,30 +78,22 @@ describe('testStorageAdapter fails on an adapter that', () => {
 });
 
 it('testStorageAdapter fails if the option shared is wrong', async () => {
-  for (const options of [
-    { ...correct, shared: false },
-    { ...separate, shared: true },
-  ]) {
-    const [error] = await runSuite(options, 'adapters at one location');
-    assert.match(String(error), /If shared is (true|false)/);
-  }
+  const title = 'adapters at one location';
+  assert.match(String(await runSuite({ ...correct, shared: false }, title)), /If shared is false/);
+  assert.match(String(await runSuite({ ...separate, shared: true }, title)), /If shared is true/);
 });
 
 it('testStorageAdapter shows the random calls that led to a failure', async () => {
-  const [error] = await runSuite(
-    optionsOf(() => ({ dataVersion: () => 0 })),
-    'random batches',
-  );
+  const options = optionsOf(() => ({ dataVersion: () => 0 }));
+  const [error] = await runSuite(options, 'random batches');
   assert.match(String(error), /dataVersion\(\) returned 0 again\.\nThe last calls:\n {2}adapter \d: commit\(.*/);
 });
 
 it('testStorageAdapter shows what a method rejected with, and its stack', async () => {
   const list = async (): Promise<never> => Promise.reject(new Error('no table'));
   for (const title of ['ids are exact', 'random batches']) {
-    const [error] = await runSuite(
-      optionsOf(() => ({ list })),
-      title,
-    );
+    const options = optionsOf(() => ({ list }));
+    const [error] = await runSuite(options, title);
     assert.match((error as Error).message, /^list\(.*\) rejected: Error: no table/);
     assert.match(inspect(error), /Error: no table\n +at .*list .*test-storage-adapter/);
   }
