@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import express from 'express';
-import { errorOf } from '../../support/call.ts';
+import { errorOf, followLinks } from '../../support/call.ts';
 import { eventuallyEqual, untilStill } from '../../support/eventually.ts';
 import { HookedStorage } from '../../support/hooked-storage.ts';
 import { listenUrl } from '../../support/listen.ts';
@@ -142,4 +142,42 @@ it('a long list waits for a client that does not read, and stops when the client
   await eventuallyEqual(() => response.closed, true);
   for (let turn = 0; turn < 10; turn++) await nextTurn();
   assert.deepEqual([reads, service.faults], [before, []]);
+});
+
+/** What frameworks set when they have removed the prefix /garden from `url`. */
+const mounts: readonly { originalUrl: (url: string) => string; baseUrl?: string; basePath?: string }[] = [
+  { originalUrl: (url) => `/garden${url}` },
+  { originalUrl: (url) => `/garden${url}`, baseUrl: '/garden' },
+  // An inner app sets its own prefix.
+  { originalUrl: (url) => `/garden${url}`, baseUrl: '/den' },
+  // A middleware has changed the path, or the query.
+  { originalUrl: () => '/old', baseUrl: '/garden' },
+  { originalUrl: (url) => `http://x/garden${url.replace(/\?.*/, '')}` },
+  { originalUrl: (url) => `/inner${url}`, baseUrl: '/inner', basePath: '/garden' },
+];
+
+it('Link and the OpenAPI document contain the prefix once, however a framework removes it', async (t) => {
+  for (const { originalUrl, baseUrl, basePath } of mounts) {
+    const { listener, store } = createListener(t, { basePath });
+    await createPlants(store, 3);
+    const url = await serve(t, (request, response) => {
+      const inner = (request.url ?? '').replace('/garden', '');
+      void listener(Object.assign(request, { url: inner, originalUrl: originalUrl(inner), baseUrl }), response);
+    });
+    assert.equal((await followLinks(url, '/garden/plants?limit=1')).length, 3);
+    const document = (await (await fetch(`${url}/garden/openapi.json?a=b`)).json()) as { servers: unknown };
+    assert.deepEqual(document.servers, [{ url: '/garden' }]);
+  }
+});
+
+it('Link does not contain a prefix that is not a path', async (t) => {
+  const { listener, store } = createListener(t);
+  await createPlants(store, 2);
+  for (const prefix of ['//evil', '/a>;rel="x",</b', '/a?b', 'garden']) {
+    const url = await serve(t, (request, response) => {
+      void listener(Object.assign(request, { originalUrl: prefix + (request.url ?? '') }), response);
+    });
+    const response = await fetch(`${url}/plants?limit=1`, { headers });
+    assert.equal(response.headers.get('link'), '</plants?limit=1&after=0>; rel="next"', prefix);
+  }
 });
