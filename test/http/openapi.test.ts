@@ -6,18 +6,20 @@ import { errorTable, PlantStore } from '../../src/index.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { createFetchService } from '../support/service.ts';
 
-interface Described {
+interface Operation {
   operationId: string;
   security: { bearerAuth: string[] }[];
   parameters?: { in: string; name: string; schema: { format: string } }[];
 }
+interface Described {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: { Plant: { properties: object; required: string[] } } };
+}
 
-it('GET /openapi.json returns a valid OpenAPI 3.1.0 document without a token, and supports HEAD', async (t) => {
+it('GET /openapi.json returns a valid OpenAPI 3.1.0 document without a token', async (t) => {
   const service = createFetchService(t);
   const got = await service.call('GET', '/openapi.json', { token: null });
   assert.deepEqual(got.json, JSON.parse(JSON.stringify(createOpenApiDocument())));
-  const head = await service.call('HEAD', '/openapi.json', { token: 'nobody' });
-  assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(Buffer.byteLength(got.text))]);
   const validator = new Validator();
   const { valid, errors } = await validator.validate(got.json as Readonly<Record<string, unknown>>);
   assert.ok(valid, JSON.stringify(errors, null, 2));
@@ -50,15 +52,8 @@ it('the OpenAPI document describes the errors of a storage and of a closed store
   assert.deepEqual(service.faults, [], 'a closed store is not reported');
 });
 
-it('createOpenApiDocument describes a Plant without an id, whose tag may be missing but not null', () => {
-  const { components } = createOpenApiDocument() as { components: { schemas: Record<string, object> } };
-  const { properties, required } = components.schemas['Plant'] as { properties: object; required: string[] };
-  assert.deepEqual([Object.keys(properties), required], [['name', 'tag'], ['name']]);
-  assert.partialDeepStrictEqual(properties, { name: { type: 'string' }, tag: { type: 'string' } });
-});
-
-it('createOpenApiDocument contains the operationId, the scope and the parameters of each operation', () => {
-  const { paths } = createOpenApiDocument() as { paths: Record<string, Record<string, Described>> };
+it('createOpenApiDocument contains each operation, and a Plant without an id, whose tag may be missing', () => {
+  const { paths, components } = createOpenApiDocument() as unknown as Described;
   const described = Object.values(paths)
     .flatMap((path) => Object.values(path))
     .map(({ operationId, security, parameters = [] }) => {
@@ -71,6 +66,9 @@ it('createOpenApiDocument contains the operationId, the scope and the parameters
     'getOpenApi',
     'getPlants, plants:read, query limit: int32, query after: int64',
   ]);
+  const { properties, required } = components.schemas.Plant;
+  assert.deepEqual([Object.keys(properties), required], [['name', 'tag'], ['name']]);
+  assert.partialDeepStrictEqual(properties, { name: { type: 'string' }, tag: { type: 'string' } });
 });
 
 it('createOpenApiDocument throws a TypeError if its argument is not a URL or a path', () => {

@@ -4,30 +4,24 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { it } from 'node:test';
 import type { RequestMessage } from '../../src/http.ts';
 import { PlantStore } from '../../src/index.ts';
+import type { Call } from '../support/call.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
-import { begin, listRequest, post, RawConnection } from '../support/raw-http.ts';
+import { begin, listRequest, post } from '../support/raw-http.ts';
 import { createFetchService, startService } from '../support/service.ts';
 import { createLongList, createPlants } from '../support/stored-plants.ts';
-import type { Call } from '../support/call.ts';
 
 /** A message is the operation, the status, the code, the user and the path, or the beginning of an unknown path. */
-const cases: readonly (Call & { method: string; target: string; message: string })[] = [
-  { method: 'POST', target: '/plants', body: '{"id":7,"name":"Fern"}', message: 'createPlant 200 - ada /plants' },
-  { method: 'HEAD', target: '/plants', message: 'getPlants 200 - ada /plants' },
-  {
-    method: 'DELETE',
-    target: '/plants/7',
-    token: 'ada-reads',
-    message: 'deletePlant 403 insufficient_scope ada /plants/{id}',
-  },
-  { method: 'DELETE', target: '/plants/8', message: 'deletePlant 404 plant_not_found ada /plants/{id}' },
-  { method: 'GET', target: '/plants', token: 'mallory', message: 'getPlants 401 invalid_token - /plants' },
-  { method: 'OPTIONS', target: '/plants', message: '- 204 - - /plants' },
-  { method: 'PUT', target: '/plants', message: '- 405 method_not_allowed - /plants' },
-  { method: 'GET', target: '/garden/v1/1/2?token=secret', message: '- 404 route_not_found - /garden/v1/1/2' },
-  { method: 'GET', target: `/;secret/secret;/${'x'.repeat(21)}/4/5`, message: '- 404 route_not_found - /…/…/…/4' },
+const cases: readonly (readonly [request: string, call: Call, message: string])[] = [
+  ['POST /plants', { body: '{"id":7,"name":"Fern"}' }, 'createPlant 200 - ada /plants'],
+  ['HEAD /plants', {}, 'getPlants 200 - ada /plants'],
+  ['DELETE /plants/7', { token: 'ada-reads' }, 'deletePlant 403 insufficient_scope ada /plants/{id}'],
+  ['GET /plants', { token: 'mallory' }, 'getPlants 401 invalid_token - /plants'],
+  ['OPTIONS /plants', {}, '- 204 - - /plants'],
+  ['PUT /plants', {}, '- 405 method_not_allowed - /plants'],
+  ['GET /garden/v1/1/2?token=secret', {}, '- 404 route_not_found - /garden/v1/1/2'],
+  [`GET /;secret/secret;/${'x'.repeat(21)}/4/5`, {}, '- 404 route_not_found - /…/…/…/4'],
 ];
 
 /** Waits for the next message and removes it. It might be published after the client has received the response. */
@@ -40,7 +34,8 @@ it('a request message contains the route, the status, the error code and the use
   const { call } = await startService(t);
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   const startMs = performance.now();
-  for (const { method, target, message: expected, ...options } of cases) {
+  for (const [request, options, expected] of cases) {
+    const [method = '', target = ''] = request.split(' ');
     await call(method, target, options);
     const message = await next(messages);
     assert.partialDeepStrictEqual(message, { method, isComplete: true, client: '127.0.0.1' });
@@ -50,25 +45,18 @@ it('a request message contains the route, the status, the error code and the use
   }
 });
 
-it('a request message contains the request id that the client sent if it is valid, or a unique id', async (t) => {
+it('a request message contains the request id and the traceparent that the client sent, if they are valid', async (t) => {
   const { call } = createFetchService(t);
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-  const send = async (id: string): Promise<string> =>
-    (await call('GET', '/plants', { headers: { 'x-request-id': id } })).headers.get('x-request-id') ?? '';
-  for (const id of ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"]) assert.equal(await send(id), id);
-  const made = new Set<string>();
-  for (const id of ['', 'x'.repeat(129), 'a b', 'a"b', 'a\\b', 'café']) made.add(await send(id));
-  assert.equal(made.size, 6);
-  for (const id of made) assert.match(id, /^[\w-]{12}-[\da-z]+$/);
-  assert.deepEqual(
-    messages.slice(3).map(({ requestId }) => requestId),
-    [...made],
-  );
-});
+  const validIds = ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"];
+  const sent: (string | null)[] = [];
+  for (const id of [...validIds, '', 'x'.repeat(129), 'a b', 'a"b', 'a\\b', 'café']) {
+    sent.push((await call('GET', '/plants', { headers: { 'x-request-id': id } })).headers.get('x-request-id'));
+  }
+  const known = messages.splice(0).map(({ requestId }) => requestId);
+  assert.deepEqual([known, known.slice(0, 3), new Set(known).size], [sent, validIds, 9]);
+  for (const id of known.slice(3)) assert.match(id, /^[\w-]{12}-[\da-z]+$/);
 
-it('a request message contains the traceparent that the client sent if it is valid', async (t) => {
-  const { call } = createFetchService(t);
-  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   // W3C Trace Context §3.2.
   const ids = '0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7';
   const valid = [`00-${ids}-00`, `01-${ids}-01`, `fe-${ids}-01-more`];
@@ -76,46 +64,47 @@ it('a request message contains the traceparent that the client sent if it is val
   for (const traceparent of [...valid, '', `ff-${ids}-01`, `00-${ids}-01-more`, `01-${ids}-01more`, allZero]) {
     await call('GET', '/plants', { headers: { traceparent } });
   }
-  assert.deepEqual(
-    messages.flatMap(({ traceparent }) => traceparent ?? []),
-    valid,
-  );
+  const traceparents = messages.flatMap(({ traceparent }) => traceparent ?? []);
+  assert.deepEqual(traceparents, valid);
 });
 
 it('a request message contains the Nth address from the right for N trusted proxies, or the peer’s', async (t) => {
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   const peer = '127.0.0.1';
-  const forwarded = [
-    { trustedProxies: 0, forwardedFor: '192.0.2.1', client: peer },
-    { trustedProxies: 1, forwardedFor: '192.0.2.1,192.0.2.2 ', client: '192.0.2.2' },
-    { trustedProxies: 2, forwardedFor: '192.0.2.1, 2001:db8::1, 192.0.2.3', client: '2001:db8::1' },
-    { trustedProxies: 3, forwardedFor: '192.0.2.1, 192.0.2.2', client: peer },
-    { trustedProxies: 1, forwardedFor: '192.0.2.1:51008', client: '192.0.2.1' },
-    { trustedProxies: 1, forwardedFor: '[2001:db8::1]:443', client: '2001:db8::1' },
-    { trustedProxies: 1, forwardedFor: '[::ffff:192.0.2.1]', client: '192.0.2.1' },
-    { trustedProxies: 1, forwardedFor: '::FFFF:192.0.2.1', client: '192.0.2.1' },
-    { trustedProxies: 1, forwardedFor: undefined, client: peer },
-    { trustedProxies: 1, forwardedFor: '192.0.2.1:x', client: peer },
-  ];
-  for (const { trustedProxies, forwardedFor, client } of forwarded) {
+  for (const [trustedProxies, forwarded, client] of [
+    [0, '192.0.2.1', peer],
+    [1, '192.0.2.1,192.0.2.2 ', '192.0.2.2'],
+    [2, '192.0.2.1, 2001:db8::1, 192.0.2.3', '2001:db8::1'],
+    [3, '192.0.2.1, 192.0.2.2', peer],
+    [1, '192.0.2.1:51008', '192.0.2.1'],
+    [1, '[2001:db8::1]:443', '2001:db8::1'],
+    [1, '[::ffff:192.0.2.1]', '192.0.2.1'],
+    [1, '::FFFF:192.0.2.1', '192.0.2.1'],
+    [1, undefined, peer],
+    [1, '192.0.2.1:x', peer],
+  ] as const) {
     const { call } = await startService(t, { trustedProxies });
-    await call('GET', '/plants', {
-      headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
-    });
+    await call('GET', '/plants', { headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } });
     const message = await next(messages);
-    assert.equal(message.client, client, forwardedFor);
+    assert.equal(message.client, client, forwarded);
   }
 });
 
-it('a request message contains isComplete: false if the client disconnects before the end of a list', async (t) => {
-  const { port, store } = await startService(t);
-  await createLongList(store);
+it('a request message contains isComplete: false after a disconnect, and 499 if no response was sent', async (t) => {
+  const service = await startService(t);
+  await createLongList(service.store);
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-  const connection = await RawConnection.open(t, port, listRequest);
-  await connection.until(/xxx/);
-  connection.socket.destroy();
-  const message = await next(messages);
-  assert.partialDeepStrictEqual(message, { status: 200, code: undefined, isComplete: false });
+  for (const [text, expected] of [
+    [listRequest, { operation: 'getPlants', status: 200 }],
+    [post('{"id":1', 100), { operation: 'createPlant', status: 499 }],
+  ] as const) {
+    const { connection, response } = await begin(t, service, text, { isPaused: true });
+    if (expected.status === 200) await eventuallyEqual(() => response.headersSent, true);
+    connection.socket.destroy();
+    const message = await next(messages);
+    assert.partialDeepStrictEqual(message, { ...expected, code: undefined, user: 'ada', isComplete: false });
+  }
+  assert.deepEqual(service.faults, []);
 });
 
 it('a request message contains the code incomplete and the status if an error ends a list early', async (t) => {
@@ -123,9 +112,8 @@ it('a request message contains the code incomplete and the status if an error en
   storage.beforeList = (_, { after }) => {
     if (after !== undefined) throw new Error('damaged');
   };
-  const store = new PlantStore({ storage });
-  const options = { store, maxInFlight: 1 };
-  await createPlants(store, 1001);
+  const options = { store: new PlantStore({ storage }), maxInFlight: 1 };
+  await createPlants(options.store, 1001);
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   for (const service of [await startService(t, options), createFetchService(t, options)]) {
     await assert.rejects(service.call('GET', '/plants'));
@@ -135,17 +123,6 @@ it('a request message contains the code incomplete and the status if an error en
     assert.equal((await service.call('GET', '/plants?limit=1')).status, 200, 'the permit is free');
     await next(messages);
   }
-});
-
-it('a request message contains the status 499 and no code if the client disconnects during an upload', async (t) => {
-  const service = await startService(t);
-  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-  const { connection } = await begin(t, service, post('{"id":1', 100));
-  connection.socket.destroy();
-  const message = await next(messages);
-  const expected = { operation: 'createPlant', status: 499, code: undefined, user: 'ada', isComplete: false };
-  assert.partialDeepStrictEqual(message, expected);
-  assert.deepEqual(service.faults, []);
 });
 
 it('the events of a request are those of tracePromise, with error if onError is called', async (t) => {

@@ -1,21 +1,30 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RequestMessage } from '../../../src/http.ts';
 import { PlantStore } from '../../../src/index.ts';
+import { errorOf } from '../../support/call.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
+import { eventuallyEqual } from '../../support/eventually.ts';
 import { HookedStorage } from '../../support/hooked-storage.ts';
-import { messagesOf } from '../../support/messages.ts';
 import { createFetchService } from '../../support/service.ts';
 import { createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
-const headers = { authorization: 'Bearer ada' };
+const fern = '{"id":1,"name":"Fern"}';
+const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
 
 /** Creates a list request from ada. */
 function newList(query = '', signal?: AbortSignal): Request {
   return new Request(`http://plants.test/plants${query}`, { headers, ...(signal && { signal }) });
 }
+
+/** Creates a request with which ada creates a plant. `init` does not need `duplex`, even if the body is a stream. */
+function newPost(body: NonNullable<RequestInit['body']>, init: RequestInit = {}): Request {
+  return new Request('http://plants.test/plants', { method: 'POST', body, duplex: 'half', headers, ...init });
+}
+
+/** Returns the status of a response, and the `error` integer of its body. */
+const outcomeOf = async (response: Response): Promise<unknown[]> => [response.status, errorOf(await response.json())];
 
 /** Creates a service with one permit and a storage that counts reads. Ada has five pages of 1000 plants each. */
 async function createCounting(t: HasAfter) {
@@ -35,24 +44,8 @@ async function someTurns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await nextTurn();
 }
 
-it('createFetchHandler publishes the message of a list on its end, and other messages immediately', async (t) => {
+it('createFetchHandler ignores the fragment, the host and the scheme of a URL, and needs no signal', async (t) => {
   const { send, store } = createFetchService(t);
-  await createPlants(store, 1001);
-  const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-  const consumed = await send(newList());
-  assert.equal(messages.length, 0);
-  await consumed.text();
-  const canceled = await send(newList());
-  await canceled.body?.cancel();
-  await send(new Request('http://x/plants', { method: 'HEAD', headers }));
-  await send(new Request('http://x/plants/1', { method: 'DELETE', headers }));
-  const ended = messages.map(({ operation, status, isComplete }) => [operation, status, isComplete].join(' '));
-  const expected = ['getPlants 200 true', 'getPlants 200 false', 'getPlants 200 true', 'deletePlant 204 true'];
-  assert.deepEqual(ended, expected);
-});
-
-it('createFetchHandler ignores the fragment, the host and the scheme of a URL', async (t) => {
-  const { send } = createFetchService(t);
   for (const url of ['http://x/plants#limit', 'https://x:8443/plants?limit=1', 'app://garden/plants']) {
     const response = await send(new Request(url, { headers }));
     assert.deepEqual([response.status, await response.text()], [200, '[]'], url);
@@ -60,6 +53,10 @@ it('createFetchHandler ignores the fragment, the host and the scheme of a URL', 
   for (const url of ['http://plants', 'http://x//plants', 'http://x/?/plants', 'data:/plants']) {
     assert.equal((await send(new Request(url))).status, 404, url);
   }
+  await createPlants(store, 1001);
+  // Azure Functions passes requests without a signal.
+  const azure: object = { method: 'GET', url: 'http://x/plants', headers: new Headers(headers), body: null };
+  assert.equal(((await (await send(azure as Request)).json()) as unknown[]).length, 1001);
 });
 
 it('the stream of a long list reads each page only when the consumer requests it', async (t) => {
@@ -105,20 +102,74 @@ it('the stream of a long list fails if the signal is aborted during the read of 
   }
 });
 
-it('createFetchHandler accepts a request without a signal, as in Azure Functions', async (t) => {
-  const { send, store } = createFetchService(t);
-  await createPlants(store, 1001);
-  const azure: object = { method: 'GET', url: 'http://x/plants', headers: new Headers(headers), body: null };
-  assert.equal(((await (await send(azure as Request)).json()) as unknown[]).length, 1001);
+it('the body of a fetch request is not accessed if the request can be refused from its header alone', async (t) => {
+  const { send } = createFetchService(t, { maxBodyBytes: 100 });
+  for (const [authorization, expected] of [
+    ['Bearer unknown', [401, 40102]],
+    ['Bearer ada', [400, 40008]],
+  ] as const) {
+    const request = newPost(new ReadableStream(), { headers: { ...headers, authorization, 'content-length': '101' } });
+    Object.defineProperty(request, 'body', { get: () => assert.fail('The body was accessed.') });
+    assert.deepEqual(await outcomeOf(await send(request)), expected);
+    assert.equal(request.bodyUsed, false);
+  }
 });
 
-it('createFetchHandler responds with 500 to a node:http request, and names createRequestListener', async (t) => {
-  const { send, faults } = createFetchService(t);
-  for (const wrong of [{ method: 'GET', url: '/plants', headers }, {}, undefined] as unknown[]) {
-    const response = await send(wrong as Request);
-    assert.deepEqual([response.status, ((await response.json()) as { error: number }).error], [500, 50000]);
-    const [fault] = faults.splice(0);
-    assert.ok(fault instanceof TypeError);
-    assert.match(fault.message, /requires a Request.*createRequestListener/);
+it('the body of a fetch request is canceled when it exceeds maxBodyBytes', async (t) => {
+  const { send } = createFetchService(t);
+  let [pulls, cancels] = [0, 0];
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      pulls++;
+      controller.enqueue(new Uint8Array(16_384));
+    },
+    cancel: () => {
+      cancels++;
+    },
+  });
+  assert.deepEqual(await outcomeOf(await send(newPost(endless))), [400, 40008]);
+  assert.equal(cancels, 1);
+  // Four chunks are 64 KiB. The fifth exceeds the limit, and the stream reads a sixth ahead.
+  assert.ok(pulls <= 6, `${pulls} chunks were read`);
+});
+
+it('createFetchHandler responds with 500 to a request of node:http, or whose body was read, and says what to do', async (t) => {
+  const { send, store, faults } = createFetchService(t);
+  const [used, locked, handled] = [newPost(fern), newPost(fern), newPost('x')];
+  await used.json();
+  locked.body?.getReader();
+  await send(handled);
+  assert.equal(handled.body?.locked, false);
+  const ofNode = { method: 'GET', url: '/plants', headers };
+  for (const { requests, advice } of [
+    { requests: [used, locked, handled], advice: /^TypeError: .*before any body parser/ },
+    { requests: [ofNode, {}, undefined], advice: /^TypeError: .*requires a Request.*createRequestListener/ },
+  ]) {
+    for (const request of requests) {
+      assert.deepEqual(await outcomeOf(await send(request as Request)), [500, 50000]);
+      assert.match(faults.splice(0).join(), advice);
+    }
   }
+  assert.deepEqual(await store.listPlants('ada'), []);
+});
+
+it('a fetch request has no effect if its body stream fails, or if its signal is aborted', async (t) => {
+  const { send, store, faults } = createFetchService(t);
+  const failing = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      controller.error(new Error('ECONNRESET'));
+    },
+  });
+  for (const request of [newPost(failing), newPost(fern, { signal: AbortSignal.abort() })]) {
+    assert.deepEqual(await outcomeOf(await send(request)), [400, 40009]);
+  }
+  const canceled = Promise.withResolvers<unknown>();
+  const client = new AbortController();
+  const endless = newPost(new ReadableStream({ cancel: canceled.resolve }), { signal: client.signal });
+  const response = send(endless);
+  await eventuallyEqual(() => endless.body?.locked, true);
+  client.abort();
+  assert.deepEqual(await outcomeOf(await response), [400, 40009]);
+  await canceled.promise;
+  assert.deepEqual([await store.listPlants('ada'), faults], [[], []]);
 });
