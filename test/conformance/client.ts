@@ -111,9 +111,6 @@ export class User {
   }
 }
 
-/** The distance between two consecutive doubles in the range from 2^60 to 2^61. */
-const doubleSpacing = 256n;
-
 /** The users of one check. Most ids are random, so that a check seldom meets plants that earlier ones have left. */
 export class Client {
   readonly url: string;
@@ -128,7 +125,6 @@ export class Client {
   /** The names of this check's plants start with this. */
   readonly marker: string = `test-${randomInt(2 ** 47).toString(36)}`;
   #nextId: bigint = 2n ** 44n + BigInt(randomInt(2 ** 47));
-  #nextLargeId: bigint = 2n ** 60n + BigInt(randomInt(2 ** 47)) * doubleSpacing + 1n;
   #nextName = 0;
 
   constructor({ url, tokens, deliver = deliverTo(url) }: Server) {
@@ -147,10 +143,9 @@ export class Client {
     return this.#nextId - BigInt(span);
   }
 
-  /** Returns an unused id greater than 2^60. A double cannot represent this id or any of the next 254 ids. */
+  /** Returns an unused id from 2^60 to 2^61. A double cannot represent this id or any of the next 254 ids. */
   newLargeId(): bigint {
-    this.#nextLargeId += doubleSpacing;
-    return this.#nextLargeId;
+    return 2n ** 60n + 256n * this.newId() + 1n;
   }
 
   newPlant(id: bigint = this.newId()): NewPlant {

@@ -112,33 +112,33 @@ async function recordRound(c: Client): Promise<Operation[]> {
   const names = new Set<string>();
   const operations: Operation[] = [];
 
+  /** Performs an operation. `changed` and `unchanged` are the statuses of a write that does and does not take effect. */
   async function record(
     request: Operation['request'],
     send: () => Promise<Exchange>,
-    outcomeOf: (exchange: Exchange) => Promise<Operation['outcome']>,
+    [changed, unchanged]: readonly [number, number] = [200, 200],
   ): Promise<void> {
     const invokedMs = performance.now();
     const exchange = await send();
     const respondedMs = performance.now();
-    const isUnknown = exchange.status >= 500;
-    const outcome = isUnknown ? undefined : await outcomeOf(exchange);
-    operations.push({ request, outcome, invokedMs, respondedMs: isUnknown ? Infinity : respondedMs });
+    let outcome: Operation['outcome'];
+    if (exchange.status < 500) {
+      await expectStatus(exchange, changed, unchanged);
+      const listed = request === 'list' ? (await expectList(exchange)).map(({ name }) => name) : undefined;
+      outcome = listed?.filter((name) => names.has(name)) ?? exchange.status === changed;
+    }
+    operations.push({ request, outcome, invokedMs, respondedMs: outcome === undefined ? Infinity : respondedMs });
   }
 
-  const list = (): Promise<void> => record('list', () => c.a.list(pick(queries)), namesIn);
-  async function namesIn(exchange: Exchange): Promise<string[]> {
-    const listed = (await expectList(exchange)).map(({ name }) => name);
-    return listed.filter((name) => names.has(name));
-  }
-
+  const list = (): Promise<void> => record('list', () => c.a.list(pick(queries)));
   const write = async (): Promise<void> => {
     const plant = c.newPlant(first + BigInt(Math.floor(Math.random() * idsPerRound)));
     const { id, name } = plant;
     if (Math.random() < 0.6) {
       names.add(name);
-      await record({ kind: 'create', user, plant }, () => c.a.create(plant), hasChanged(200, 400));
+      await record({ kind: 'create', user, plant }, () => c.a.create(plant), [200, 400]);
     } else {
-      await record({ kind: 'delete', user, id }, () => c.a.remove(id), hasChanged(204, 404));
+      await record({ kind: 'delete', user, id }, () => c.a.remove(id), [204, 404]);
     }
   };
 
@@ -149,9 +149,4 @@ async function recordRound(c: Client): Promise<Operation[]> {
   await Promise.all(running).finally(() => Promise.allSettled(running));
   await list();
   return operations;
-}
-
-/** Returns a function that returns whether a write changed the store, according to the status of its response. */
-function hasChanged(changed: number, unchanged: number): (exchange: Exchange) => Promise<boolean> {
-  return async (exchange) => (await expectStatus(exchange, changed, unchanged)).status === changed;
 }

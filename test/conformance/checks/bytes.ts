@@ -63,7 +63,7 @@ export const byteChecks: Checks = {
       [`DELETE /plants/${id}`, 204],
     ] as const) {
       const exchange = await expectStatuses(c, requestText(c, line, [last]), status);
-      expect(/^[^]*?\r\n\r\n$/.exec(exchange.text)?.[0].split('\r\n\r\n').length === 2, exchange, 'no body');
+      expect(exchange.text.indexOf('\r\n\r\n') === exchange.text.length - 4, exchange, 'no body');
     }
   },
   'bytes-chunked MUST accept a NewPlant in chunks [RFC 9112 §7.1]': async (c, plant) => {
@@ -116,15 +116,8 @@ export const byteChecks: Checks = {
     const body = newPlantJson(plant);
     const post = requestText(c, 'POST /plants', [json, `Content-Length: ${Buffer.byteLength(body)}`], body);
     const remove = requestText(c, `DELETE /plants/${plant.id}`);
-    const list = requestText(c, 'GET /plants', [last]);
-    const exchange = await expectStatuses(
-      c,
-      post + list.replace(`${last}\r\n`, '') + remove + list,
-      200,
-      200,
-      204,
-      200,
-    );
+    const text = post + requestText(c, 'GET /plants') + remove + requestText(c, 'GET /plants', [last]);
+    const exchange = await expectStatuses(c, text, 200, 200, 204, 200);
     expect(exchange.text.split(plant.name).length === 3, exchange, 'the plant in two responses');
   },
 };
