@@ -40,7 +40,7 @@ async function findPrograms(): Promise<Record<'initdb' | 'postgres', string>> {
   }
 }
 
-/** Starts a program as a user other than root, who owns the folders that {@link ownedFolder} creates. */
+/** Starts a program as `owner`, which can write to the folders that `ownedFolder` creates. */
 export function spawnAsOwner(file: string, args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
   return spawn(file, args, { cwd: '/', ...owner, stdio: ['ignore', 'pipe', 'pipe'] });
 }

@@ -10,6 +10,7 @@ export async function startTcpProxy(t: HasAfter, target: number) {
   const clients = new Set<Socket>();
   const proxy = createServer((client) => {
     clients.add(client);
+    client.on('error', () => undefined);
     client.on('data', (chunk) => {
       if (forbidden !== undefined && chunk.includes(forbidden)) client.destroy();
     });
