@@ -6,10 +6,7 @@ import { damageFile } from '../../support/sqlite-file.ts';
 import { createAll, rowOfPlants, scanAll } from '../../support/stored-plants.ts';
 import { hasProgram } from '../../support/system-fault.ts';
 import { create, createEach, firstPage, remove } from '../../support/writes.ts';
-import { ids, idsAfterCrash, makeCrashed, newPath, openSqlite, sizeOf, whileStuck } from './sqlite-state.ts';
-
-/** The WAL size at which SQLite runs a checkpoint: 1000 pages, each with a header. */
-const fullWalBytes = 1000 * (4096 + 24);
+import { ids, idsAfterCrash, makeCrashed, newPath, openSqlite, whileStuck } from './sqlite-state.ts';
 
 const damaged = {
   name: 'PlantStoreError',
@@ -61,23 +58,6 @@ function testFaults(commitThread: boolean): void {
     }
     assert.deepEqual(await ids(storage), [...twenty, 21, 22]);
     assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21, 22]);
-  });
-
-  it('SqliteStorage acknowledges a commit whose checkpoint failed, because the commit is in the WAL', async (t) => {
-    if (!hasProgram(t, 'prlimit')) return;
-    const path = await newPath(t);
-    const name = 'long'.repeat(1000);
-    await createAll(path, rowOfPlants('ada', 1300, name));
-    const storage = openSqlite(t, path, { commitThread });
-    const before = await sizeOf(path);
-    await whileStuck(async () => {
-      for (let id = 0; (await sizeOf(`${path}-wal`)) <= fullWalBytes + 200_000; id++) {
-        assert.deepEqual(await storage.commit([create(id, 'bob', name), create(-1 - id, 'bob', name)]), [true, true]);
-      }
-    }, fullWalBytes + 500_000);
-    assert.equal(await sizeOf(path), before);
-    assert.deepEqual(await storage.commit([remove(0, 'bob')]), [true]);
-    assert.ok((await sizeOf(path)) > before);
   });
 
   it('SqliteStorage lists the plants of a WAL that a crash left and that cannot be checkpointed', async (t) => {

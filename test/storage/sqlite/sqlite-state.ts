@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile, stat } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Write } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
@@ -65,9 +65,4 @@ export async function idsAfterCrash(t: HasAfter, path: string): Promise<number[]
   const found = await ids(openSqlite(t, copy));
   assert.equal(checkIntegrity(copy), 'ok');
   return found;
-}
-
-/** Returns the size of a file in bytes. */
-export async function sizeOf(path: string): Promise<number> {
-  return (await stat(path)).size;
 }

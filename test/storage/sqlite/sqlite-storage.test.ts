@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
+import { stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { hasResultCode, openDatabase } from '../../../src/storage/sqlite/database.ts';
@@ -13,7 +14,7 @@ import { damageFile, execute } from '../../support/sqlite-file.ts';
 import { createAll } from '../../support/stored-plants.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 import { create, firstPage, remove } from '../../support/writes.ts';
-import { newPath, openSqlite, sizeOf } from './sqlite-state.ts';
+import { newPath, openSqlite } from './sqlite-state.ts';
 
 /** The size of a page in the WAL, with its header. */
 const walPageBytes = 4096 + 24;
@@ -102,7 +103,7 @@ it('WAL of a SqliteStorage has 1000 pages, 4000 with large batches, and 64 MiB a
     for (let batch = 0; batch < batches; batch++) {
       await storage.commit(Array.from({ length: batchLength }, () => create(id++, 'ada', 'x'.repeat(3000))));
     }
-    return sizeOf(`${path}-wal`);
+    return (await stat(`${path}-wal`)).size;
   };
   const small = (await fill(150, 10)) / walPageBytes;
   assert.ok(small > 900 && small < 1200, `${small} pages`);
