@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { channel } from 'node:diagnostics_channel';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { collectMetrics, createAdminServer, Readiness } from '../../src/cli/admin.ts';
+import { Log } from '../../src/cli/log.ts';
+import { revokeToken } from '../../src/tokens/issue.ts';
+import { eventually, eventuallyEqual } from '../support/eventually.ts';
+import { Hold, HookedStorage } from '../support/hooked-storage.ts';
+import { listenUrl } from '../support/listen.ts';
+import { RawConnection } from '../support/raw-http.ts';
+import { hasProgram } from '../support/system-fault.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
+import { adminUrlOf, folderWithToken, startTokenServer } from '../support/token-server.ts';
+
+/** Starts the admin port in this process. */
+async function startAdmin(t: HasAfter, grants = { problem: '', refusesAll: false }) {
+  const readiness = new Readiness(new HookedStorage(), new Log('json', 'error'));
+  readiness.isServing = true;
+  return { readiness, url: await listenUrl(t, createAdminServer(createServer(), readiness, grants)) };
+}
+
+async function get(url: string, method = 'GET'): Promise<[status: number, text: string]> {
+  const response = await fetch(url, { method });
+  return [response.status, await response.text()];
+}
+
+it('admin port › responds to requests for /live, /ready and /metrics, and to no others', async (t) => {
+  const { url } = await startAdmin(t);
+  assert.deepEqual(await get(`${url}/live`), [200, 'ok\n']);
+  assert.deepEqual(await get(`${url}/ready?probe`), [200, 'ok\n']);
+  assert.deepEqual(await get(`${url}/ready`, 'HEAD'), [200, '']);
+  const index = 'The pages are /live, /ready and /metrics.\n';
+  assert.deepEqual(await get(url), [200, index]);
+  assert.deepEqual(await get(`${url}/plants`), [404, index]);
+  const { headers } = await fetch(`${url}/metrics`);
+  assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+  // Keep-alive connections would reach the limit, and the server could close one that a client is about to use.
+  assert.equal(headers.get('connection'), 'close');
+});
+
+it('admin port › is ready only while the server serves requests and the tokens file accepts tokens', async (t) => {
+  const grants = { problem: '', refusesAll: false };
+  const { readiness, url } = await startAdmin(t, grants);
+  const readyAndUp = async (): Promise<unknown[]> => {
+    const [[status], [, metrics]] = await Promise.all([get(`${url}/ready`), get(`${url}/metrics`)]);
+    return [status, /^plant_store_tokens_up (\d)$/m.exec(metrics)?.[1]];
+  };
+  assert.deepEqual(await readyAndUp(), [200, '1']);
+  grants.problem = 'The file is invalid.';
+  assert.deepEqual(await readyAndUp(), [200, '0']);
+  grants.refusesAll = true;
+  assert.deepEqual(await readyAndUp(), [503, '0']);
+  assert.deepEqual(await get(`${url}/ready`), [503, 'The file is invalid.\n']);
+  grants.refusesAll = false;
+  readiness.isServing = false;
+  assert.deepEqual(await readyAndUp(), [503, '0']);
+});
+
+it('admin port › responds to every request while 40 clients send nothing or wait, and reconnect', async (t) => {
+  const { url } = await startAdmin(t);
+  const sockets = new Set<Socket>();
+  const open = (n: number): void => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => {
+      if (n % 2 === 0) setTimeout(() => socket.write('GET /live HTTP/1.1\r\n\r\n'), 500);
+    });
+    sockets.add(socket.on('error', () => undefined));
+    socket.once('close', () => {
+      if (sockets.delete(socket)) open(n);
+    });
+  };
+  for (let n = 0; n < 40; n++) open(n);
+  t.after(() => {
+    for (const socket of sockets) {
+      sockets.delete(socket);
+      socket.destroy();
+    }
+  });
+  for (let n = 0; n < 20; n++) assert.deepEqual(await get(`${url}/ready`), [200, 'ok\n']);
+});
+
+it('admin port of serve › counts requests without secrets, and is not ready if a file was removed', async (t) => {
+  const folder = await folderWithToken(t, 'ada-secret');
+  const { cwd, tokens } = folder;
+  const { server, token, call, create, log } = await startTokenServer(t, ['--admin-port', '0'], { folder });
+  const adminUrl = await adminUrlOf(server);
+  for (const id of [1, 1]) await create(id);
+  for (const target of ['/plants', '/secret-path']) await call('GET', target);
+  const [, text] = await get(`${adminUrl}/metrics`);
+  for (const line of [
+    'plant_store_http_requests_total{operation="createPlant",status="200"} 1',
+    'plant_store_http_requests_total{operation="createPlant",status="400",code="id_taken"} 1',
+    'plant_store_http_requests_total{operation="createPlant",status="503",code="storage_unavailable"} 0',
+    'plant_store_http_requests_total{operation="none",status="404",code="route_not_found"} 1',
+    'plant_store_http_request_duration_seconds_count{operation="createPlant"} 2',
+    'plant_store_commit_duration_seconds_bucket{le="+Inf"} 2',
+    'plant_store_http_requests_total{operation="deletePlant",status="204"} 0',
+    'plant_store_http_requests_total{operation="getPlants",status="200",code="incomplete"} 0',
+    'plant_store_storage_up 1',
+    'plant_store_tokens_up 1',
+  ]) {
+    assert.ok(text.includes(`\n${line}\n`), `${line} is not in ${text}`);
+  }
+  assert.match(text, /^plant_store_build_info\{version="[^"]+",commit="[^"]*",node="[^"]+"\} 1$/m);
+  assert.match(text, /^process_start_time_seconds \d{10}\.\d+$/m);
+  for (const secret of ['ada-secret', 'secret-path', 'pst_', token]) assert.ok(!text.includes(secret));
+
+  // The server notices a change of the tokens file without a request.
+  const valid = await readFile(tokens);
+  for (const { content, message } of [
+    { content: '{', message: /is not JSON.*The last valid tokens stay in force/ },
+    { content: valid, message: /is valid again/ },
+  ]) {
+    await writeFile(tokens, content);
+    await eventually(() => {
+      assert.match(String(log().at(-1)?.['message']), message);
+    });
+  }
+
+  for (const ending of ['', '-wal', '-shm']) await rm(join(cwd, `plants.db${ending}`));
+  const failed = await create(2);
+  assert.deepEqual([failed.status, failed.error], [503, 50301]);
+  assert.match((await get(`${adminUrl}/metrics`))[1], /,code="storage_unavailable"\} 1$/m);
+  // The result of the previous check is reused for a second.
+  await eventually(async () => {
+    const [status, reason] = await get(`${adminUrl}/ready`);
+    assert.equal(status, 503);
+    assert.match(reason, /^The storage does not work: .*was removed or replaced/);
+  });
+  assert.match((await call('GET', '/plants')).text, /^\[\{"name":"plant 1"\}/);
+  assert.equal(await server.stop(), 0);
+  assert.ok(log().some(({ message }) => String(message).includes('was removed or replaced')));
+  assert.deepEqual(await readdir(cwd), ['tokens.json']);
+
+  if (!hasProgram(t, 'promtool')) return;
+  const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+  assert.deepEqual([checked.status, checked.stderr], [0, '']);
+});
+
+it('admin port of serve › responds when the public port has reached its limit, while new clients are served', async (t) => {
+  if (!hasProgram(t, 'prlimit')) return;
+  const started = await startTokenServer(t, ['--admin-port', '0'], { maxOpenFiles: 160 });
+  const { server, create, call, tokens, tokenId } = started;
+  const adminUrl = await adminUrlOf(server);
+  // Each connection sends an incomplete header, so that the server does not close the connection as idle.
+  const opening = Array.from({ length: 200 }, () => RawConnection.open(t, server.port, 'GET /plants HTTP/1.1\r\n'));
+  const connections = await Promise.all(opening);
+  await eventually(async () => {
+    const [, text] = await get(`${adminUrl}/metrics`);
+    assert.match(text, /^plant_store_http_open_connections 6\d$/m);
+    assert.match(text, /^plant_store_http_max_connections 64$/m);
+  });
+  assert.deepEqual(await get(`${adminUrl}/ready`), [200, 'ok\n']);
+  await eventuallyEqual(async () => (await create(1)).status, 200);
+  assert.ok(await revokeToken(tokens, tokenId));
+  await eventuallyEqual(async () => (await call('GET', '/plants')).status, 401);
+  // The server would wait eight seconds for the rest of the headers.
+  for (const { socket } of connections) socket.destroy();
+  assert.equal(await server.stop(), 0);
+  assert.match(server.stderr(), /at most 64 connections/);
+  assert.doesNotMatch(server.stderr(), /EMFILE|cannot be used/);
+});
+
+it('Readiness › runs at most one check at a time, and waits a second for its result', async (t) => {
+  const held = new Hold();
+  const storage = new HookedStorage();
+  storage.beforeCommit = held.hook;
+  const commits = t.mock.method(storage, 'commit').mock;
+  const readiness = new Readiness(storage, new Log('json', 'error'));
+  // Keeps the process running, because the timers of a Readiness do not.
+  const running = setInterval(() => undefined, 1000);
+  t.after(() => {
+    clearInterval(running);
+  });
+  const late = 'It did not respond within a second.';
+  assert.deepEqual(await Promise.all([readiness.storageProblem(), readiness.storageProblem()]), [late, late]);
+  assert.equal(commits.callCount(), 1);
+  held.release();
+  await eventuallyEqual(() => readiness.storageProblem(), '');
+});
+
+it('metric plant_store_commit_duration_seconds › counts each commit in the buckets that contain its duration', () => {
+  const format = collectMetrics(createServer());
+  for (const durationMs of [5, 6, 20_000]) channel('tracing:plant-store:commit:asyncEnd').publish({ durationMs });
+  const text = format({ storage: true, tokens: true });
+  // The alert rules read the buckets, whose upper bounds are inclusive.
+  const buckets = ['bucket{le="0.005"} 1', 'bucket{le="0.01"} 2', 'bucket{le="10"} 2', 'bucket{le="+Inf"} 3'];
+  for (const sample of [...buckets, 'sum{} 20.011', 'count{} 3']) {
+    assert.ok(text.includes(`\nplant_store_commit_duration_seconds_${sample}\n`), text);
+  }
+});
