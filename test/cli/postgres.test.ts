@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
-import type { TestContext } from 'node:test';
 import { Client } from 'pg';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
@@ -136,39 +135,27 @@ it('PostgreSQL table of a command › is created only by a command that writes, 
   assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM public.foo'), [{ name: 'plant number 0' }]);
 });
 
-/** Returns the messages in the log, without messages about requests. */
-function messagesIn(log: string): string[] {
-  const lines = log.trimEnd().split('\n');
-  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
-}
-
-/** Starts a server, and waits until it prints that it waits for the storage. Its URL is that of the admin port. */
-async function startWaiting(t: TestContext, storage: string) {
-  const { cwd } = await folderWithToken(t);
-  const args = ['serve', '--port', '0', '--admin-port', '0', '--create', '--storage', storage];
-  const child = spawnCommand(args, { cwd, env: { PLANT_STORE_LOG: 'json' } });
-  return untilListening(t, child, /^Health and metrics: (\S+)\n[^]*waiting for the storage/m);
-}
-
 it('serve over PostgreSQL › ends and names a wrong setting, but never the password', async (t) => {
   const url = await cluster.makeDatabase();
   const { cwd } = await folderWithToken(t);
-  for (const { storage, reason } of [
-    { storage: url.replace('sesame', 'wrong%20horse'), reason: /password authentication failed/ },
-    { storage: url.replace(':sesame', ''), reason: /PGPASSWORD/ },
-    { storage: url, reason: /There is no table .*plants.*The tokens file .*add --create once/ },
+  for (const { storage, problem } of [
+    { storage: url.replace('sesame', 'wrong%20horse'), problem: /"password authentication failed (?!.*horse)/ },
+    { storage: url, problem: /There is no table .*plants.* The tokens file .*add --create once/ },
   ]) {
     const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--storage', storage], { cwd });
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(messagesIn(stderr).join(), reason);
-    assert.doesNotMatch(stderr, /sesame|wrong horse/);
+    assert.match(stderr, problem);
+    assert.doesNotMatch(stderr, /sesame/);
   }
 });
 
 it('serve over PostgreSQL › waits while the database is down, and logs the recovery', async (t) => {
   await cluster.stop();
+  const { cwd } = await folderWithToken(t);
   // If the name has several addresses, the error is an AggregateError without a message.
-  const server = await startWaiting(t, cluster.url().replace('127.0.0.1', 'localhost'));
+  const url = cluster.url().replace('127.0.0.1', 'localhost');
+  const child = spawnCommand(['serve', '--port', '0', '--admin-port', '0', '--create', '--storage', url], { cwd });
+  const server = await untilListening(t, child, /^Health and metrics: (\S+)\n[^]*waiting for the storage/m);
   const becomes = (status: number): Promise<void> =>
     eventually(async () => {
       assert.equal((await fetch(`${server.url}/ready`)).status, status);
@@ -185,7 +172,10 @@ it('serve over PostgreSQL › waits while the database is down, and logs the rec
   await cluster.restart();
   await becomes(200);
   assert.equal(await server.stop(), 0);
-  const [waiting = '', listening, down = '', up] = messagesIn(server.stderr());
+  const entries = server.stderr().trimEnd().split('\n');
+  const [waiting = '', listening, down = '', up] = entries.map(
+    (line) => (JSON.parse(line) as { message: string }).message,
+  );
   assert.match(waiting, /Waiting for the storage: .*ECONNREFUSED.*:\d/);
   assert.match(down, /The storage does not work: /);
   assert.deepEqual([listening, up], ['listening', 'The storage works again.']);
