@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { assertConforms } from '../support/conformance.ts';
 import { readDocument } from '../support/documents.ts';
-import { findProgram } from '../support/installed-program.ts';
+import { findProgram } from '../support/system-fault.ts';
 import { plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { parsePage, readSnippets } from '../support/documents.ts';
-import { findProgram } from '../support/installed-program.ts';
+import { findProgram } from '../support/system-fault.ts';
 import { runProgram } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { findProgram } from '../support/installed-program.ts';
+import { findProgram } from '../support/system-fault.ts';
 import { runProgram, runSuccessfully } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

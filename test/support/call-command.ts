@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { run } from '../../src/cli/run.ts';
-import { captureStream } from './capture-stream.ts';
 import type { CommandContext } from './command-line.ts';
 import { commandEnvironment } from './run-program.ts';
 import type { Finished } from './run-program.ts';
@@ -49,6 +48,31 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
     process.env = before.env;
     process.title = before.title;
   }
+}
+
+/**
+ * Captures the strings that are written to a stream. node:test writes its reports as bytes, so they are not captured.
+ */
+function captureStream(stream: NodeJS.WriteStream): { text: () => string; release: () => void } {
+  const listeners = stream.listeners('error');
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  let text = '';
+  stream.write = (chunk: unknown, ...args: unknown[]): boolean => {
+    if (typeof chunk !== 'string') return write(chunk, ...args);
+    text += chunk;
+    const callback = args.at(-1) as (() => void) | undefined;
+    callback?.();
+    return true;
+  };
+  return {
+    text: () => text,
+    release: () => {
+      stream.write = write;
+      for (const added of stream.listeners('error').filter((one) => !listeners.includes(one))) {
+        stream.off('error', added as () => void);
+      }
+    },
+  };
 }
 
 /** Asserts that a command, whose arguments contain no spaces, exits with `code`, and names the problem on one line. */

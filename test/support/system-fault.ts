@@ -1,8 +1,10 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'node:test';
 
 /** Returns whether a program is installed. If the program is missing, the test is skipped with the reason. */
@@ -10,6 +12,17 @@ export function hasProgram(t: TestContext, name: string): boolean {
   if (spawnSync(name, ['--version']).error === undefined) return true;
   t.skip(`${name} is not installed`);
   return false;
+}
+
+/**
+ * Returns the path of a program from a test folder with its own package.json, such as `test/runtimes`. If the program
+ * is not installed, the test is skipped with a message that says how to install it, and the result is `undefined`.
+ */
+export function findProgram(t: TestContext, folder: 'package' | 'runtimes', path: string): string | undefined {
+  const program = fileURLToPath(new URL(`../${folder}/node_modules/${path}`, import.meta.url));
+  if (existsSync(program)) return program;
+  t.skip(`not run: \`npm ci --prefix test/${folder}\` installs what this test needs`);
+  return undefined;
 }
 
 /**
