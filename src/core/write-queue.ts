@@ -57,7 +57,10 @@ export class WriteQueue {
   #waiting: Entry[] = [];
   #pending = 0;
   #running: Promise<void> | undefined;
-  readonly #arrivals = new Arrivals();
+  /** The number of writes that were requested in this event loop iteration. */
+  #arrived = 0;
+  /** Whether the last iteration with writes had more than one. */
+  #isCrowded = true;
   #enough = Infinity;
   #endWait: (() => void) | undefined;
   #isClosed = false;
@@ -81,7 +84,7 @@ export class WriteQueue {
       this.#pending++;
       const context = commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
       this.#waiting.push({ write, bytes: sizeOf(write), resolve, reject, context });
-      const isAlone = this.#arrivals.add();
+      const isAlone = this.#countArrival();
       this.#running ??= runInNeutralContext(() => this.#run(isAlone));
       if (this.#waiting.length >= this.#enough) this.#endWait?.();
     });
@@ -91,6 +94,17 @@ export class WriteQueue {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running;
+  }
+
+  /** Returns whether the write is alone: the first in its iteration, after an iteration with only one write. */
+  #countArrival(): boolean {
+    this.#arrived++;
+    if (this.#arrived > 1) return false;
+    setImmediate(() => {
+      this.#isCrowded = this.#arrived > 1;
+      this.#arrived = 0;
+    });
+    return !this.#isCrowded;
   }
 
   async #run(isAlone: boolean): Promise<void> {
@@ -200,21 +214,4 @@ function sizeOf(write: Write): number {
   if (write.kind === 'delete') return 0;
   const { name, tag = '' } = write.plant;
   return Buffer.byteLength(name) + Buffer.byteLength(tag);
-}
-
-/** Counts the writes of each event loop iteration, to detect whether only one client sends writes. */
-class Arrivals {
-  #count = 0;
-  #isCrowded = true;
-
-  /** Returns whether the write is alone: the first in its iteration, after an iteration with only one write. */
-  add(): boolean {
-    this.#count++;
-    if (this.#count > 1) return false;
-    setImmediate(() => {
-      this.#isCrowded = this.#count > 1;
-      this.#count = 0;
-    });
-    return !this.#isCrowded;
-  }
 }
