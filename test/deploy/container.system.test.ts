@@ -10,7 +10,7 @@ import { callService } from '../support/call.ts';
 import { readDocument } from '../support/documents.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
-import { finish, runProgram, runSuccessfully } from '../support/run-program.ts';
+import { runSuccessfully } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -29,41 +29,6 @@ exec cat`;
  * do not allow cgroups to be created, and a network bridge requires a firewall.
  */
 const runFlags = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024', '--cgroups=disabled', '--network=host'];
-
-type Podman = NonNullable<Awaited<ReturnType<typeof startPodman>>>;
-
-/**
- * Prepares Podman with its own storage, in its own mount and process namespaces. If it cannot be used on this machine,
- * the test is skipped with the reason. After the test, the temporary folder is removed together with the images. The
- * kernel ends the containers and removes the mounts and namespaces, even if the test is killed.
- */
-async function startPodman(t: TestContext) {
-  if (!['podman', 'unshare', 'tar', 'ldd'].every((name) => hasProgram(t, name))) return undefined;
-  const flags = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
-  const child = spawn('unshare', [...flags, 'sh', '-c', holder], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const exited = once(child, 'exit');
-  t.after(async () => {
-    child.stdin.end();
-    await exited;
-  });
-  const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)]);
-  if (!isReady) {
-    t.skip('this process may not create namespaces for Podman');
-    return undefined;
-  }
-  const folder = await temporaryFolder(t);
-  const namespaces = `/proc/${child.pid}/ns`;
-  const enter = [`--mount=${namespaces}/mnt`, `--pid=${namespaces}/pid_for_children`];
-  const podman = ['podman', '--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--log-level=fatal'];
-  return {
-    folder,
-    /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
-    run: (...args: string[]) => runSuccessfully('nsenter', [...enter, ...podman, ...args]),
-    /** Creates a container. The returned process exits with the exit code of the container. */
-    spawnContainer: (...args: string[]) =>
-      spawn('nsenter', [...enter, ...podman, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
-  };
-}
 
 /**
  * Makes an archive of the root file system of a base image. Its files come from this machine: the Node.js that runs the
@@ -88,47 +53,77 @@ ln -s ../lib/node_modules/npm/bin/npm-cli.js usr/local/bin/npm
 tar --create --file ../files.tar .
 `;
 
-/** Builds the image without network access. If containers cannot run here, skips the test with the reason. */
-async function buildImage(t: TestContext, podman: Podman, adminPort: number): Promise<string | undefined> {
-  const { code, stderr } = await runProgram('sh', ['-ec', makeBaseImage, 'sh', process.execPath], {
-    cwd: podman.folder,
+type Podman = NonNullable<Awaited<ReturnType<typeof startPodman>>>;
+
+/**
+ * Prepares Podman with its own storage, in its own mount and process namespaces, and imports the base image. If
+ * containers cannot run on this machine, the test is skipped with the reason. After the test, the temporary folder is
+ * removed together with the images. The kernel ends the containers and removes the mounts and namespaces, even if the
+ * test is killed.
+ */
+async function startPodman(t: TestContext) {
+  if (!['podman', 'unshare', 'tar', 'ldd'].every((name) => hasProgram(t, name))) return undefined;
+  const flags = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  const child = spawn('unshare', [...flags, 'sh', '-c', holder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  t.after(async () => {
+    child.stdin.end();
+    await exited;
   });
-  if (code === 0) await podman.run('import', '--quiet', join(podman.folder, 'files.tar'), 'localhost/node');
-  const tried = code === 0 ? await finish(podman.spawnContainer('--rm', 'localhost/node', 'env')) : { code, stderr };
-  if (tried.code !== 0) {
-    t.skip(`Podman cannot run a container here: ${tried.stderr.trim()}`);
+  await Promise.race([once(child.stdout, 'data'), exited]);
+  const folder = await temporaryFolder(t);
+  const namespaces = `/proc/${child.pid}/ns`;
+  const enter = [`--mount=${namespaces}/mnt`, `--pid=${namespaces}/pid_for_children`];
+  const podman = ['podman', '--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--log-level=fatal'];
+  /** Runs Podman until it ends, asserts that it succeeds, and returns its standard output. */
+  const run = (...args: string[]): Promise<string> => runSuccessfully('nsenter', [...enter, ...podman, ...args]);
+  try {
+    await runSuccessfully('sh', ['-ec', makeBaseImage, 'sh', process.execPath], { cwd: folder });
+    await run('import', '--quiet', join(folder, 'files.tar'), 'localhost/node');
+    await run('run', ...runFlags, '--rm', 'localhost/node', 'env');
+  } catch (error) {
+    t.skip(`Podman cannot run a container here: ${(error as Error).message}`);
     return undefined;
   }
-  const context = join(podman.folder, 'context');
+  return {
+    folder,
+    run,
+    /** Creates a container. The returned process exits with the exit code of the container. */
+    spawnContainer: (...args: string[]) =>
+      spawn('nsenter', [...enter, ...podman, 'run', ...runFlags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
+  };
+}
+
+/** Builds the image without network access. */
+async function buildImage({ folder, run }: Podman, adminPort: number): Promise<void> {
+  const context = join(folder, 'context');
   await mkdir(context);
   // The containers share the network of this machine, on which another process might use port 9000.
   const containerfile = (await readDocument('deploy/container/Containerfile')).replaceAll('9000', String(adminPort));
   await writeFile(join(context, 'Containerfile'), containerfile);
   await pack(context);
   const flags = ['--format=docker', '--pull=never', '--network=none', '--build-arg=NODE_IMAGE=localhost/node'];
-  await podman.run('build', '--quiet', ...flags, '--tag=localhost/plant-store', context);
-  return 'localhost/plant-store';
+  await run('build', '--quiet', ...flags, '--tag=localhost/plant-store', context);
 }
 
 /**
  * Starts a container with a read-only root file system and a volume. Docker does not mount temporary folders, so a flag
  * prevents Podman from mounting them.
  */
-function startContainer(t: TestContext, podman: Podman, image: string, name: string) {
+function startContainer(t: TestContext, podman: Podman, name: string) {
   // Kubernetes sets such variables for services named plant-store and plant-store-admin.
   const addresses = ['--env=PLANT_STORE_PORT=tcp://10.0.0.7:80', '--env=PLANT_STORE_ADMIN_PORT=tcp://10.0.0.7:80'];
   const flags = ['--read-only', '--read-only-tmpfs=false', '--volume=plants:/data', '--env=PORT=0', ...addresses];
-  const child = podman.spawnContainer('--name', name, ...flags, image);
+  const child = podman.spawnContainer('--name', name, ...flags, 'localhost/plant-store');
   return untilListening(t, child, /^Plant Store listening on http:\/\/0\.0\.0\.0:(\d+)\n/m);
 }
 
 it('deploy/container › builds an image that keeps its data in a volume and stops gracefully', async (t) => {
   const podman = await startPodman(t);
+  if (podman === undefined) return;
   const adminPort = await freePort();
-  const image = podman && (await buildImage(t, podman, adminPort));
-  if (podman === undefined || image === undefined) return;
-
-  const first = await startContainer(t, podman, image, 'first');
+  await buildImage(podman, adminPort);
+  const first = await startContainer(t, podman, 'first');
   const evaluate = (code: string): Promise<string> => podman.run('exec', 'first', 'node', '--print', code);
   const token = (await evaluate('fs.readFileSync("first-token.txt", "utf8")')).trim();
   const created = await callService(first.url, 'POST', '/plants', { token, body: '{"id":1,"name":"Fern"}' });
@@ -147,6 +142,6 @@ it('deploy/container › builds an image that keeps its data in a volume and sto
   await podman.run('stop', 'first');
   assert.equal(await first.exited, 0, first.stderr());
   await podman.run('rm', 'first');
-  const second = await startContainer(t, podman, image, 'second');
+  const second = await startContainer(t, podman, 'second');
   assert.deepEqual((await callService(second.url, 'GET', '/plants', { token })).json, [{ name: 'Fern' }]);
 });
