@@ -62,12 +62,8 @@ export function statementRunner(pool: PostgresPool, quotedTable: string): RunSta
 }
 
 /** Runs a statement that returns a row for each plant. */
-export async function readPlants(
-  run: RunStatement,
-  statement: 'list' | 'scan',
-  values: unknown[],
-): Promise<OwnedPlant[]> {
-  const { rows } = await run(statement, values);
+export async function readPlants(run: RunStatement, name: 'list' | 'scan', values: unknown[]): Promise<OwnedPlant[]> {
+  const { rows } = await run(name, values);
   type Row = Record<'user' | 'id' | 'name', string> & { tag: string | null };
   return (rows as Row[]).map(({ user, id, name, tag }) => ({
     user,
