@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
 /** How a program ended, and what it printed. */
 export type Finished = Awaited<ReturnType<typeof finish>>;
 
-export interface RunOptions {
+interface RunOptions {
   readonly cwd?: string;
   /** Default {@link plainEnvironment}. */
   readonly env?: NodeJS.ProcessEnv;
   /** The program is killed after this time. By default, there is no limit. */
   readonly timeoutMs?: number;
-  /** The account that runs the program, which root can choose. */
-  readonly uid?: number;
-  readonly gid?: number;
 }
 
 /** Returns the environment of this process, without the variable that makes node:test report in binary. */
@@ -41,9 +38,9 @@ export async function finish(child: ChildProcess) {
 }
 
 export function runProgram(command: string, args: string[], options: RunOptions = {}): Promise<Finished> {
-  const { env = plainEnvironment(), timeoutMs, ...others } = options;
-  const killAfter = timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' as const };
-  return finish(spawn(command, args, { ...others, env, stdio: ['ignore', 'pipe', 'pipe'], ...killAfter }));
+  const { cwd, env = plainEnvironment(), timeoutMs = 0 } = options;
+  const stdio = ['ignore', 'pipe', 'pipe'] as StdioOptions;
+  return finish(spawn(command, args, { cwd, env, stdio, timeout: timeoutMs, killSignal: 'SIGKILL' }));
 }
 
 /** Runs a program until it ends, asserts that its exit code is 0, and returns its standard output. */
@@ -53,12 +50,9 @@ export async function runSuccessfully(command: string, args: string[], options: 
   return stdout;
 }
 
-/**
- * Returns Node.js arguments that run a module given as text. The module can import TypeScript files. `args` contains
- * the arguments of the module, and `imports` contains the URLs of modules that run first.
- */
-export function evalArgs(code: string, args: readonly string[] = [], imports: readonly string[] = []): string[] {
-  return [...imports.flatMap((url) => ['--import', url]), '--input-type=module', '--eval', code, ...args];
+/** Returns Node.js arguments that run a module given as text, which can import TypeScript files. */
+export function evalArgs(code: string, args: readonly string[] = []): string[] {
+  return ['--input-type=module', '--eval', code, ...args];
 }
 
 /** Asserts that the output of node:test reports at least one passed test and no failed test. */

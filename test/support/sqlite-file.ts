@@ -8,26 +8,15 @@ function open(path: string): DatabaseSync {
 
 /** Runs SQL on a database file. */
 export function execute(path: string, sql: string): void {
-  const database = open(path);
-  try {
-    database.exec(sql);
-  } finally {
-    database.close();
-  }
+  using database = open(path);
+  database.exec(sql);
 }
 
-/**
- * Returns the result of `PRAGMA integrity_check` (https://sqlite.org/pragma.html#pragma_integrity_check): `ok` if the
- * file is intact.
- */
+/** Returns the result of https://sqlite.org/pragma.html#pragma_integrity_check: `ok` if the file is intact. */
 export function checkIntegrity(path: string): string {
-  const database = open(path);
-  try {
-    const rows = database.prepare('PRAGMA integrity_check').all();
-    return rows.map((row) => String(row['integrity_check'])).join('\n');
-  } finally {
-    database.close();
-  }
+  using database = open(path);
+  const rows = database.prepare('PRAGMA integrity_check').all();
+  return rows.map((row) => String(row['integrity_check'])).join('\n');
 }
 
 /** An SQL statement that keeps a thread busy for a few hundred milliseconds. */
