@@ -42,14 +42,12 @@ export function tell(text: string): void {
 
 /**
  * Makes a string safe to print as one line on a terminal. Replaces control characters, format controls such as U+202E
- * (which reverses the text after it), and line and paragraph separators with `\uXXXX`.
+ * (which reverses the text after it), and line and paragraph separators with `\u` and the code point.
  */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => character.split('').map(escaped).join(''));
-}
-
-function escaped(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u${character.codePointAt(0)?.toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** Quotes a string for a POSIX shell, if necessary. */
