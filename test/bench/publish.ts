@@ -134,10 +134,9 @@ export function passagesOf(results: Results): Record<string, string> {
 function describeRun({ date, commit, machine, rounds, seconds, rows }: Results): string {
   const repeated = rows.reduce((sum, row) => sum + Math.max(0, row.rounds - rounds), 0);
   const missing = rows.reduce((sum, row) => sum + Math.max(0, rounds - row.steady), 0);
-  const ratios = rows.flatMap(({ medians }) => Object.values(medians));
-  const spreads = ratios.flatMap(({ lowerRatio, upperRatio }) =>
-    lowerRatio && upperRatio ? upperRatio / lowerRatio - 1 : [],
-  );
+  const spreads = rows
+    .flatMap(({ medians }) => Object.values(medians))
+    .flatMap(({ lowerRatio = NaN, upperRatio = NaN }) => (upperRatio > lowerRatio ? upperRatio / lowerRatio - 1 : []));
   const [typical, largest] = [0.5, 1].map((share) => `${(quantile(spreads, share) * 100).toFixed(0)}%`);
   return (
     `All tables on this page are of one run, on ${date} at commit ${commit}: ${machine}. Each figure is the median ` +

@@ -9,7 +9,7 @@ import { maxDeviation, publish, quantile } from './publish.ts';
 import type { Figures, RowResult } from './publish.ts';
 import { bareName, candidates, startCandidate } from './servers.ts';
 import type { Candidate, Server } from './servers.ts';
-import { rows, runLoad } from './workloads.ts';
+import { rows, runLoad, slowDiskName } from './workloads.ts';
 import type { Row } from './workloads.ts';
 
 const { values } = parseArgs({
@@ -46,7 +46,7 @@ async function measure(candidate: Candidate, row: Row): Promise<Figures> {
   const lists = { kind: 'list 20', user: 'ada', connections: 16 };
   const [load, beside] = await Promise.all([
     runLoad(server.port, row, milliseconds),
-    row.besideLists ? runLoad(server.port, lists, milliseconds) : undefined,
+    row.name === slowDiskName ? runLoad(server.port, lists, milliseconds) : undefined,
   ]);
   const databaseAfter = await cluster.cpuMicros();
   const { cpuMicros, loopDelayMs, peakMiB } = await server.usage();

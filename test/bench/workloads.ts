@@ -15,10 +15,10 @@ export interface Row {
   readonly candidates: RegExp;
   /** Whether the servers are restarted before each round. */
   readonly afterRestart?: boolean;
-  /** Whether 16 more connections list 20 plants at the same time. The latencies are those of the lists. */
-  readonly besideLists?: boolean;
 }
 
+/** In this row, 16 more connections list 20 plants at the same time. The latencies are those of the lists. */
+export const slowDiskName = 'slow disk';
 const all = /^(?!.*slow disk)/;
 const allButMemory = /^(?!.*(memory|slow disk))/;
 const onFile = /^(?!.*slow disk).*(node:http|sqlite)/i;
@@ -39,18 +39,13 @@ export const rows: readonly Row[] = [
   ...[64, 1].map((connections) => rowOf('uncached list 20', '', connections, allButMemory)),
   // Each create request invalidates the cached list, because it is of the same user.
   ...[64, 1].map((connections) => rowOf('80 % list 20, 20 % create', 'ada', connections, all)),
-  { ...rowOf('create', 'joe', 8, /slow disk/), name: 'slow disk', besideLists: true },
+  { ...rowOf('create', 'joe', 8, /slow disk/), name: slowDiskName },
   // SQLite writes the size of the write-ahead log with each fsync while the log grows. The other rows need a log that
   // has its size.
   { ...rowOf('create', 'joe', 1, onFile), name: 'create after a restart, 1 connection', afterRestart: true },
 ];
 
-export interface Load {
-  readonly requests: number;
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
+type Load = Readonly<Record<'requests' | 'requestsPerSecond' | 'p50Ms' | 'p99Ms', number>>;
 
 let runs = 0;
 /** How many plants have been deleted, by port. */
