@@ -70,95 +70,71 @@ export interface NewPlant extends ListedPlant {
 }
 
 /** Sends requests with one token, and records the ids of the plants that these requests may have created. */
-export class User {
-  readonly ids = new Set<bigint>();
-  readonly #deliver: Deliver;
-  readonly #token: string | undefined;
+export type User = ReturnType<typeof createUser>;
 
-  constructor(deliver: Deliver, token?: string) {
-    this.#deliver = deliver;
-    this.#token = token;
-  }
+function createUser(deliver: Deliver, token?: string) {
+  const ids = new Set<bigint>();
 
   /** Sends a request. `line` is the method and the target, such as `GET /plants`. */
-  send(line: string, body?: SentRequest['body'], headers: ReplacedHeaders = {}): Promise<Exchange> {
+  function send(line: string, body?: SentRequest['body'], headers: ReplacedHeaders = {}): Promise<Exchange> {
     const [method = '', target = ''] = line.split(' ');
     const all: ReplacedHeaders = {
-      authorization: this.#token && `Bearer ${this.#token}`,
+      authorization: token && `Bearer ${token}`,
       'content-type': body === undefined ? undefined : 'application/json',
       ...headers,
     };
     const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return this.#deliver({ method, target, headers: Object.fromEntries(given), body });
+    return deliver({ method, target, headers: Object.fromEntries(given), body });
   }
 
   /** Sends POST /plants. `id` is the id of the plant in the body, if it is valid. */
-  post(body: SentRequest['body'], id?: bigint, headers?: ReplacedHeaders): Promise<Exchange> {
-    if (id !== undefined) this.ids.add(id);
-    return this.send('POST /plants', body, headers);
+  function post(body: SentRequest['body'], id?: bigint, headers?: ReplacedHeaders): Promise<Exchange> {
+    if (id !== undefined) ids.add(id);
+    return send('POST /plants', body, headers);
   }
 
-  create(plant: NewPlant, headers?: ReplacedHeaders): Promise<Exchange> {
-    return this.post(newPlantJson(plant), plant.id, headers);
-  }
-
-  list(query = '', headers?: ReplacedHeaders): Promise<Exchange> {
-    return this.send(query === '' ? 'GET /plants' : `GET /plants?${query}`, undefined, headers);
-  }
-
-  remove(id: bigint | string): Promise<Exchange> {
-    return this.send(`DELETE /plants/${id}`);
-  }
+  const create = (plant: NewPlant, headers?: ReplacedHeaders): Promise<Exchange> =>
+    post(newPlantJson(plant), plant.id, headers);
+  const list = (query = '', headers?: ReplacedHeaders): Promise<Exchange> =>
+    send(query === '' ? 'GET /plants' : `GET /plants?${query}`, undefined, headers);
+  const remove = (id: bigint | string): Promise<Exchange> => send(`DELETE /plants/${id}`);
+  return { ids, send, post, create, list, remove };
 }
 
 /** The users of one check. Most ids are random, so that a check seldom meets plants that earlier ones have left. */
-export class Client {
-  readonly url: string;
-  readonly tokens: Tokens;
-  readonly a: User;
-  readonly b: User;
-  /** Has the read-only token. */
-  readonly reader: User;
-  readonly anonymous: User;
-  /** Has a well-formed token that the server does not know. */
-  readonly stranger: User;
-  /** The names of this check's plants start with this. */
-  readonly marker: string = `test-${randomInt(2 ** 47).toString(36)}`;
-  #nextId: bigint = 2n ** 44n + BigInt(randomInt(2 ** 47));
-  #nextName = 0;
+export type Client = ReturnType<typeof createClient>;
 
-  constructor({ url, tokens, deliver = deliverTo(url) }: Server) {
-    this.url = url;
-    this.tokens = tokens;
-    this.a = new User(deliver, tokens.a);
-    this.b = new User(deliver, tokens.b);
-    this.reader = new User(deliver, tokens.readOnly);
-    this.anonymous = new User(deliver);
-    this.stranger = new User(deliver, 'plant-store-unknown-token');
-  }
+export function createClient({ url, tokens, deliver = deliverTo(url) }: Server) {
+  const [a, b] = [createUser(deliver, tokens.a), createUser(deliver, tokens.b)];
+  /** The names of this check's plants start with this. */
+  const marker = `test-${randomInt(2 ** 47).toString(36)}`;
+  let nextId = 2n ** 44n + BigInt(randomInt(2 ** 47));
+  let nextName = 0;
 
   /** Returns an unused id that a double can represent. It is greater than all earlier ones. Reserves `span` ids. */
-  newId(span = 1): bigint {
-    this.#nextId += BigInt(span);
-    return this.#nextId - BigInt(span);
+  function newId(span = 1): bigint {
+    nextId += BigInt(span);
+    return nextId - BigInt(span);
   }
 
   /** Returns an unused id from 2^60 to 2^61. A double cannot represent this id or any of the next 254 ids. */
-  newLargeId(): bigint {
-    return 2n ** 60n + 256n * this.newId() + 1n;
-  }
-
-  newPlant(id: bigint = this.newId()): NewPlant {
-    return { id, name: `${this.marker} ${this.#nextName++}` };
-  }
+  const newLargeId = (): bigint => 2n ** 60n + 256n * newId() + 1n;
+  const newPlant = (id: bigint = newId()): NewPlant => ({ id, name: `${marker} ${nextName++}` });
 
   /** Deletes the plants that this check may have created. */
-  async cleanUp(): Promise<void> {
-    for (const user of [this.a, this.b]) {
+  async function cleanUp(): Promise<void> {
+    for (const user of [a, b]) {
       await inBatches([...user.ids], (id) => user.remove(id));
       user.ids.clear();
     }
   }
+
+  /** Has the read-only token. */
+  const reader = createUser(deliver, tokens.readOnly);
+  const anonymous = createUser(deliver);
+  /** Has a well-formed token that the server does not know. */
+  const stranger = createUser(deliver, 'plant-store-unknown-token');
+  return { url, tokens, a, b, reader, anonymous, stranger, marker, newId, newLargeId, newPlant, cleanUp };
 }
 
 /** Performs at most 16 of the tasks at the same time. */

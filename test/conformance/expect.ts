@@ -76,11 +76,6 @@ export async function expectNoBody(sent: Sent, status: number): Promise<Exchange
   return exchange;
 }
 
-/** Returns the fields of a JSON object, or an empty object if the value is not an object. */
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
 /** Returns the Plant shape, which has no id. */
 function listed({ name, tag }: ListedPlant): ListedPlant {
   return { name, ...(tag !== undefined && { tag }) };
@@ -100,7 +95,7 @@ export async function expectPlant(sent: Sent, plant: ListedPlant): Promise<void>
 export async function expectList(sent: Sent): Promise<ListedPlant[]> {
   const exchange = await expectSuccess(sent);
   const list = expectJson(exchange);
-  const isList = Array.isArray(list) && list.every((item) => typeof fieldsOf(item)['name'] === 'string');
+  const isList = Array.isArray(list) && list.every((item) => typeof (item as ListedPlant | null)?.name === 'string');
   expect(isList, exchange, 'a JSON array of Plant');
   return list as ListedPlant[];
 }
@@ -116,7 +111,7 @@ export async function expectPlants(sent: Sent, plants: readonly ListedPlant[]): 
 /** Checks that a response has this status and that its body is an Error. Returns the integer of the Error. */
 export async function expectError(sent: Sent, status: number): Promise<number> {
   const exchange = await expectStatus(sent, status);
-  const { error, message } = fieldsOf(expectJson(exchange));
+  const { error, message } = (expectJson(exchange) ?? {}) as { error?: unknown; message?: unknown };
   const isInt32 = typeof error === 'number' && Number.isInteger(error) && Math.abs(error) <= 2_147_483_647;
   expect(isInt32 && typeof message === 'string', exchange, 'an Error: {"error": int32, "message": string}');
   return error;

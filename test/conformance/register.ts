@@ -4,7 +4,7 @@ import { byteChecks } from './checks/bytes.ts';
 import { errorChecks, methodChecks, openApiChecks, originChecks } from './checks/http.ts';
 import { listChecks } from './checks/list.ts';
 import { createChecks, createFailureChecks, deleteChecks, int64Checks, stringChecks } from './checks/plants.ts';
-import { Client } from './client.ts';
+import { createClient } from './client.ts';
 import type { Server, Tokens } from './client.ts';
 import type { Checks } from './expect.ts';
 import { concurrencyChecks } from './linearizable.ts';
@@ -44,7 +44,7 @@ export function testServer(name: string, server: Server, skipped: readonly strin
         for (const [title, check] of Object.entries(checks)) {
           const skip = skipped.includes(title.replace(/ .*/s, '')) || (cannotRun.get(checks) ?? false);
           it(title, { skip }, async (t) => {
-            const client = new Client(server);
+            const client = createClient(server);
             try {
               await check(client, client.newPlant());
             } catch (error) {

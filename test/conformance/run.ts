@@ -1,6 +1,6 @@
 // Checks the server at a URL. CONTRIBUTING.md describes the arguments.
 import { parseArgs } from 'node:util';
-import { Client } from './client.ts';
+import { createClient } from './client.ts';
 import { testServer } from './register.ts';
 
 const usage = `Usage: npm run --silent conformance -- URL --token A --token B [--read-only-token C] [--skip CHECK]
@@ -35,5 +35,7 @@ const [url = '', ...others] = positionals;
 const [a = '', b = '', ...moreTokens] = values.token;
 if (!URL.canParse(url) || a === '' || b === '' || a === b || others.length + moreTokens.length > 0) fail(usage);
 const server = { url: url.replace(/\/+$/, ''), tokens: { a, b, readOnly: values['read-only-token'] } };
-await new Client(server).a.list().catch((error: unknown) => fail(`${url}: ${(error as Error).message}`));
+await createClient(server)
+  .a.list()
+  .catch((error: unknown) => fail(`${url}: ${(error as Error).message}`));
 testServer('the server', server, values.skip);

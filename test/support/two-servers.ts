@@ -1,5 +1,5 @@
 import type { StorageAdapter } from '../../src/index.ts';
-import { Client, deliverTo } from '../conformance/client.ts';
+import { createClient, deliverTo } from '../conformance/client.ts';
 import { expectLinearizable } from '../conformance/linearizable.ts';
 import { pick } from './pick.ts';
 import { startService } from './service.ts';
@@ -20,7 +20,7 @@ export async function countFailures(
   afterResponse?: () => Promise<unknown>,
 ): Promise<number> {
   let failures = 0;
-  const client = new Client({
+  const client = createClient({
     url: '',
     tokens: { a: 'ada', b: 'bob' },
     deliver: async (request) => {
