@@ -81,7 +81,8 @@ it('a connection gets its responses, is closed, and releases its permit after un
     connection.send(sends);
     if (more.ends) connection.socket.end();
     const [socket] = await accepted;
-    const closed = once(socket, 'close');
+    // Its timeout would close the connection after a minute.
+    const closed = once(socket, 'close', { signal: AbortSignal.timeout(30_000) });
     if (more.sendsAfterResponse !== undefined) {
       await connection.until(/[}\]]$/);
       connection.send(more.sendsAfterResponse);

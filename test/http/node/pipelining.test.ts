@@ -62,7 +62,8 @@ it('pipelined requests are dropped when their client disconnects, and the applic
 
 it('pipelined requests that wait hold no permit, and more than 32 cause their connection to be closed', async (t) => {
   // Ada can hold two permits.
-  const { port, held, call } = await startHeldService(t, { maxInFlight: 3 });
+  const service = await startHeldService(t, { maxInFlight: 3 });
+  const { port, held, call } = service;
   const waiting = listRequest.repeat(31) + lastList;
   const allowed = await RawConnection.open(t, port, createRequest(1) + waiting);
   await held.begun;
@@ -72,11 +73,12 @@ it('pipelined requests that wait hold no permit, and more than 32 cause their co
   held.release();
   assert.equal(statusesIn(await allowed.untilClosed()).length, 33);
   // More than 32 are possible if no more than 32 wait at a time.
-  const connection = await RawConnection.open(t, port);
+  const [connection, socket] = await openAccepted(t, service);
   for (let round = 1; round <= 3; round++) {
     connection.send(listRequest.repeat(29) + get(`/plants?limit=x${round}`));
     await connection.until(new RegExp(`(?:400 Bad Request[^]*){${round}}\\}$`));
   }
+  assert.ok(socket.listenerCount('close') < 20, 'no listener remains for each request');
 });
 
 const upgrade = 'Connection: keep-alive, Upgrade\r\nUpgrade: h2c\r\n';
@@ -88,7 +90,12 @@ const upgradeRequests = [
 ];
 
 const hosts: readonly ((listener: ServiceListener) => Server)[] = [
-  createServerFor,
+  (listener) =>
+    createServerFor((request, response) => {
+      // Another listener, such as that of the page /docs, handles some requests.
+      if (request.url === '/nothing') response.end('"docs"');
+      else void listener(request, response);
+    }),
   (listener) => createServer((...call) => void listener(...call)),
   (listener) => createServer(express().use(listener, (_, response) => response.json('other'))),
 ];
