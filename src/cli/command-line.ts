@@ -29,22 +29,21 @@ type Value<F> =
           ? string
           : boolean);
 
-/** The values of all flags of a command. */
 export type Settings<Name extends CommandName> = {
   readonly [F in FlagName & keyof (typeof commands)[Name]['flags']]: Setting<Value<(typeof flags)[F]>>;
 };
 
-export interface CommandLine<Name extends CommandName> {
-  readonly settings: Settings<Name>;
-  /** Empty if the command has no operand. */
-  readonly operand: string;
-  readonly warnings: readonly string[];
-}
-
 const rows: Readonly<Record<FlagName, Flag>> = flags;
 
-/** @throws {UsageError} if an argument or a variable is invalid. */
-export function readCommandLine<Name extends CommandName>(name: Name, args: string[]): CommandLine<Name> {
+/**
+ * The operand is '' if the command has none.
+ *
+ * @throws {UsageError} if an argument or a variable is invalid.
+ */
+export function readCommandLine<Name extends CommandName>(
+  name: Name,
+  args: string[],
+): { settings: Settings<Name>; operand: string; warnings: string[] } {
   const { values, positionals } = parse(name, args);
   const { operand }: Command = commands[name];
   const [given = ''] = positionals;

@@ -19,7 +19,6 @@ const repeatMs = 1000;
 
 export class Log {
   readonly #format: LogFormat;
-  /** Whether entries of the level `info` are written. */
   readonly hasInfo: boolean;
   readonly #output: Pick<Output, 'write' | 'flush'>;
   /** The number of repetitions of each error since it was logged. */
@@ -72,7 +71,6 @@ export class Log {
     });
   }
 
-  /** See {@link Output.flush}. */
   flush(): Promise<boolean> {
     this.#reportRepeats();
     return this.#output.flush();

@@ -109,7 +109,7 @@ const wrongSettingCodes: ReadonlySet<string | undefined> = new Set([
   ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'],
 ]);
 
-/** Errors of `pg` have no code, and those of PgBouncer the general code 08P01. */
+/** The errors of `pg` itself have no SQLSTATE, and PgBouncer uses 08P01 for all of its errors. */
 const wrongSettingMessage =
   /password must be a string|does not support SSL|^database .* does not exist|auth\w+ failed|startup parameter/;
 

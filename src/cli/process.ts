@@ -35,7 +35,6 @@ function isClosed(): boolean {
   }
 }
 
-/** Writes lines to standard error. */
 export function tell(text: string): void {
   process.stderr.write(`${text}\n`);
 }

@@ -55,7 +55,7 @@ export async function openStorage(location: StorageLocation, create = true): Pro
   return new SqliteStorage(location.file, { commitThread: location.commitThread });
 }
 
-/** Passes all plants of an existing storage to `work`. Does not change the storage. */
+/** Opens an existing storage, passes its plants to `work`, and closes it. Does not change the storage. */
 export function withSource<T>(
   location: StoredLocation,
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
@@ -69,7 +69,7 @@ export function withSource<T>(
   });
 }
 
-/** Passes the adapter of a file or table to `work`. Creates a missing file or table. */
+/** Opens or creates a file or table, passes it to `work`, and closes it. */
 export function withTarget<T>(location: StoredLocation, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
   return withOpen(location, openStorage, async (storage) => {
     // The first operation creates a missing table.

@@ -4,7 +4,6 @@ export interface Flag {
   readonly value?: string;
   /** The value must be an integer from 0 to this maximum. */
   readonly max?: number;
-  /** The value must be one of these words. */
   readonly words?: readonly string[];
   readonly fallback?: string;
   /** What the help shows as the default if there is no `fallback`. With neither, the flag is required. */
@@ -70,8 +69,7 @@ export const commands = {
   },
   'token create': {
     operand: 'USER',
-    about: `Prints a new bearer token for USER. The token is not shown again. A running server accepts it within a
-      second.`,
+    about: 'Prints a new bearer token for USER, only once. A running server accepts it within a second.',
     flags: {
       tokens: 'the tokens file',
       scope: 'the scopes of the token, plants:read or plants:write, separated by commas',
@@ -89,9 +87,9 @@ export const commands = {
     flags: { tokens: 'the tokens file' },
   },
   copy: {
-    about: `Copies all plants of all users to another storage. Plants that the target already has are skipped, so you can continue an
-      interrupted copy by running it again. Nothing is overwritten: if the target has a different plant with the same
-      user and id, the conflict is reported, and the exit code is 1.`,
+    about: `Copies all plants of all users to another storage. Plants that the target already has are skipped, so an
+      interrupted copy can be continued. Nothing is overwritten: if the target has a different plant with the same user
+      and id, the conflict is reported, and the exit code is 1.`,
     flags: {
       from: 'the storage to read: sqlite:FILE or postgres://…',
       to: 'the storage to write: sqlite:FILE or postgres://…',
@@ -182,7 +180,6 @@ function explainedFlag(name: FlagName, text: string): string {
   return explained(`--${name} ${value}`, `${text} (${notes.join('; ')})`);
 }
 
-/** Formats a label and its explanation as two columns. */
 function explained(label: string, text: string): string {
   const [start, margin] = [`  ${label} `, `\n${' '.repeat(indent)}`];
   const lines = wrapped(text, width - indent).join(margin);

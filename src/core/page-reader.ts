@@ -144,7 +144,7 @@ export class PageReader {
 /** The estimated size of the objects of a cached page, in UTF-16 code units. */
 const overhead = 512;
 
-/** Contains one first page of each user, so that a user cannot fill the cache by varying the limit. */
+/** Contains at most one page of each user, the first of a list, so that many different limits need no more memory. */
 class PageCache {
   readonly #maxCodeUnits: number;
   readonly #dataVersion: () => number;

@@ -19,10 +19,10 @@ export async function readList(store: ServiceStore, user: string, query: ListOpt
   return { status: 200, headers: { Link: link }, body: bodyOf(json) };
 }
 
-/** The minimum length, in UTF-16 code units, of pages that are kept as bytes outside the heap while they are sent. */
+/** The minimum length of a long page, in UTF-16 code units. */
 const longPage = 65_536;
 
-/** node:http sends a short string together with the header, which is faster. */
+/** Returns a long page as bytes, because these are kept outside the heap while a client does not read them. */
 function bodyOf(json: string): string | Buffer<ArrayBuffer> {
   return json.length < longPage ? json : Buffer.from(json);
 }
@@ -53,7 +53,7 @@ async function nextPart(store: ServiceStore, user: string, { lastId: after, left
 
 /** Parses the query string of a list request, without its `?`. The store checks the range of `limit`. */
 export function parseListQuery(query: string): ListOptions {
-  // Most queries are this simple. URLSearchParams is slower.
+  // URLSearchParams needs more CPU time, and most queries contain only a limit.
   const [, limit] = /^limit=(\d+)$/.exec(query) ?? [];
   if (limit !== undefined) return { limit: Number(limit), after: undefined };
   // URLSearchParams removes one leading `?`. A second `?` belongs to the name of the first parameter.

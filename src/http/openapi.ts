@@ -95,14 +95,11 @@ const link = {
   schema: { type: 'string' },
 };
 
-interface Details extends JsonObject {
-  readonly responses: JsonObject;
-  /** The errors that only this operation reports. Every operation also reports `malformed_request`. */
-  readonly errors: readonly ErrorCode[];
-}
-
-/** The parts of each operation's description that cannot be generated from the `routes` table. */
-const details: Record<OperationId, Details> = {
+/**
+ * The parts of each operation's description that cannot be generated from the `routes` table. Every operation also
+ * reports `malformed_request`.
+ */
+const details: Record<OperationId, JsonObject & { responses: JsonObject; errors: readonly ErrorCode[] }> = {
   getPlants: {
     summary: 'Returns the caller’s plants in ascending order of id.',
     parameters: [

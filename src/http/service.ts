@@ -65,7 +65,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
       if (operation === undefined) throw new HttpError('method_not_allowed');
       if (operation.scope !== undefined) {
         const found = findCaller(authenticate, request, target.path);
-        // Without a promise, waiting would take CPU time.
+        // `await` would take CPU time even without a promise.
         call.caller = 'then' in found ? await found : found;
         const { user, scopes } = call.caller;
         if (scopes?.includes(operation.scope) === false) throw new HttpError('insufficient_scope');

@@ -110,8 +110,8 @@ export class Place {
   }
 
   /**
-   * A timeout of node:test would not end the loops of a test, does not name the call, and, with Node.js 22, does not
-   * keep the process alive.
+   * The timeout of node:test does not end the loops of a test and does not name the call. With it, Node.js 22 exits when
+   * an idle test hangs.
    */
   readonly call: Call = async (text, start) => {
     let timer: NodeJS.Timeout | undefined;

@@ -16,7 +16,6 @@ export async function restore({ storage }: Settings<'restore'>, backup: string):
   return copy(requireSafePath(backup), parseStorage(storage, ['sqlite']).file, refuseToOverwrite);
 }
 
-/** Removes the incomplete copy after a signal. */
 async function copy(file: string, target: string, checkTarget: (target: string) => void): Promise<number> {
   return runInterruptibly(async (signal) => {
     try {

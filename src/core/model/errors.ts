@@ -50,7 +50,7 @@ export type ErrorCode =
   | 'header_too_large'
   /** An unexpected error occurred. */
   | 'internal'
-  /** The storage does not contain a plant store of this version. */
+  /** The database or file is not a plant store, or belongs to another version of the package. */
   | 'storage_unsupported'
   /** Too many requests or writes are pending. Nothing was done, so the operation can be repeated. */
   | 'saturated'

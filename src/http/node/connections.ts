@@ -110,9 +110,7 @@ export function endAndDrain(socket: Duplex, data?: string): void {
 /** Makes a response the last one of its connection. A serverless adapter may have no connection. */
 export function closeAfter(response: ServerResponse, socket: Duplex | undefined): void {
   if (socket === undefined) return;
-  const end = (): void => {
-    endAndDrain(socket);
-  };
+  const end = endAndDrain.bind(undefined, socket, undefined);
   if (response.headersSent) {
     response.once('finish', end);
   } else {

@@ -142,7 +142,7 @@ export class OpenFiles {
         reader.prepare('SELECT 1 FROM plants').get();
       }
     } catch {
-      // The files must be closed even if nothing at the path can be read.
+      // A path that cannot be read must not prevent the close.
     }
     this.database.close();
     reader?.close();
