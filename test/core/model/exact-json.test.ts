@@ -8,15 +8,29 @@ const idOf = (text: string): unknown => (parseExactJson(text) as { id: unknown }
 /** Converts an id to a bigint. The parser returns small ids as exact numbers. */
 const exactly = (id: unknown): unknown => (typeof id === 'number' ? BigInt(id) : id);
 
-it('parseExactJson parses any int64 id exactly, wherever the object contains it', () => {
+/** Returns `id` with a fraction of `shift` digits and some zeros, and the exponent `shift`. */
+function inNotation(id: bigint, shift: number, zeros: number): string {
+  const digits = String(id < 0n ? -id : id).padStart(shift + 1, '0');
+  const point = digits.length - shift;
+  return `${id < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}${'0'.repeat(zeros + 1)}e${shift}`;
+}
+
+it('parseExactJson parses any int64 id exactly, in any notation, wherever the object contains it', () => {
   const anyText = fc.string({ unit: 'grapheme' });
   const anyId = fc.bigInt({ min: minInt64, max: maxInt64 });
   fc.assert(
-    fc.property(anyId, anyText, anyText, fc.jsonValue({ maxDepth: 4 }), (id, name, key, other) => {
-      const extra = key === 'id' ? '' : `${JSON.stringify(key)}:${JSON.stringify(other)},`;
-      assert.equal(exactly(idOf(`{${extra} "id" : ${id} ,"name":${JSON.stringify(name)}}`)), id);
-      assert.equal(exactly(idOf(`{"name":${JSON.stringify(name)},${extra}"id":${id}}`)), id);
-    }),
+    fc.property(
+      anyId,
+      fc.nat(25),
+      fc.nat(25),
+      anyText,
+      fc.jsonValue({ maxDepth: 4 }),
+      (id, shift, zeros, key, other) => {
+        const extra = key === 'id' ? '' : `${JSON.stringify(key)}:${JSON.stringify(other)},`;
+        assert.equal(exactly(idOf(`{${extra} "id" : ${inNotation(id, shift, zeros)} ,"name":"Fern"}`)), id);
+        assert.equal(exactly(idOf(`{"name":${JSON.stringify(key)},${extra}"id":${id}}`)), id);
+      },
+    ),
   );
 });
 
@@ -25,6 +39,12 @@ it('parseExactJson ignores a nested id and one in a string', () => {
   assert.equal(idOf('{"name":"\\",\\"id\\":7","id":2.0}'), 2n);
   assert.equal(idOf('{"x":{"id":9007199254740993}}'), undefined);
   assert.equal(idOf('[{"id":1.0}]'), undefined);
+});
+
+it('parseExactJson returns NaN for a fraction that JSON.parse rounds to an integer', () => {
+  for (const id of ['1e-400', '9007199254740990.5', '90071992547409905E-1']) {
+    assert.deepEqual(idOf(`{"id":${id}}`), NaN);
+  }
 });
 
 it('parseExactJson uses the last of two ids, like JSON.parse, even if its name is escaped', () => {
