@@ -11,7 +11,7 @@ import { callService } from '../support/call.ts';
 import { assertFails } from '../support/call-command.ts';
 import { startServer } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { hasProgram, mountSmallFolder } from '../support/system-fault.ts';
+import { mountSmallFolder } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { folderWithToken } from '../support/token-server.ts';
 
@@ -74,17 +74,12 @@ it('first token › is created even if a first start was killed at any point', a
   }
 });
 
-it('first token › is not read from a pipe', async (t) => {
-  if (!hasProgram(t, 'mkfifo')) return;
-  const { cwd } = await folderWithToken(t);
-  assert.equal(spawnSync('mkfifo', [join(cwd, 'first-token.txt')]).status, 0);
-  const server = await startServer(t, ['--storage', 'memory'], { cwd });
-  assert.equal(await server.stop(), 0);
-});
-
-it('first token › is not described while the tokens file cannot be read', async (t) => {
+it('first token › is not described if it is a pipe, or while the tokens file cannot be read', async (t) => {
   const { cwd, tokens } = await folderWithToken(t);
   const grants = new TokenGrants(tokens, () => undefined);
+  // Reading a pipe would wait for a writer.
+  spawnSync('mkfifo', [join(cwd, 'first-token.txt')]);
+  assert.equal(describeFirstToken(tokens, grants, 'http://127.0.0.1'), undefined);
   await link(tokens, join(cwd, 'linked.json'));
   grants.check();
   assert.throws(() => grants.find('x'), { code: 'storage_unavailable' });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, createReadStream, openSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,13 +10,16 @@ import type { RequestMessage } from '../../src/http.ts';
 import { Log, Output } from '../../src/cli/log.ts';
 import type { LogFormat } from '../../src/cli/log.ts';
 import { callService } from '../support/call.ts';
+import { spawnCommand } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
+import { exchange } from '../support/raw-http.ts';
 import { commandEnvironment } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import { main } from '../support/sources.ts';
+import { execute } from '../support/sqlite-file.ts';
 import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { folderWithToken } from '../support/token-server.ts';
+import { folderWithToken, startTokenServer } from '../support/token-server.ts';
 
 /** Returns the text that a log writes. */
 async function written(format: LogFormat, work: (log: Log) => Promise<void> | void): Promise<string> {
@@ -27,14 +31,33 @@ async function written(format: LogFormat, work: (log: Log) => Promise<void> | vo
   return text;
 }
 
-async function messages(work: (log: Log) => Promise<void> | void): Promise<string[]> {
+async function entries(work: (log: Log) => Promise<void> | void): Promise<Record<string, unknown>[]> {
   const lines = (await written('json', work)).trimEnd().split('\n');
-  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-const request = {
-  ...{ user: 'ada\u001b[2J', method: 'GET', path: '/plants', status: 200, durationMs: 1, isComplete: true },
-} as RequestMessage;
+const shown = {
+  ...{ requestId: 'order-7', client: '192.0.2.2', user: 'ada\u001b[2J', tokenId: 'tk_1' },
+  ...{ method: 'GET', path: '/plants', operation: 'getPlants', status: 200 },
+};
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const request: RequestMessage = {
+  ...{ ...shown, traceparent: `00-${traceId}-00f067aa0ba902b7-01`, durationMs: 1.23456 },
+  ...{ unmatchedPath: undefined, code: undefined, isComplete: true },
+};
+
+it('Log › writes a request as one JSON line, and one that an error cuts off as an error', async () => {
+  const [entry, incomplete, ...others] = await entries((log) => {
+    log.request(request);
+    log.request({ ...request, path: '', unmatchedPath: '/x', code: 'incomplete', isComplete: false });
+  });
+  const { time, ...rest } = entry ?? {};
+  assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
+  assert.deepEqual(rest, { level: 'info', message: 'request', ...shown, traceId, durationMs: 1.235 });
+  const cutOff = { level: 'error', status: 200, path: '/x', code: 'incomplete', end: 'incomplete' };
+  assert.partialDeepStrictEqual(incomplete, cutOff);
+  assert.deepEqual(others, []);
+});
 
 it('Log › writes an unexpected error with the stacks of its causes, and escapes control characters', async () => {
   const error = new Error('outer', { cause: new TypeError('inner', { cause: 'no error' }) });
@@ -48,16 +71,8 @@ it('Log › writes an unexpected error with the stacks of its causes, and escape
   }
 });
 
-it('Log › writes a list that an error cuts off as an error, although its status is 200', async () => {
-  const incomplete = { ...request, code: 'incomplete', isComplete: false } as RequestMessage;
-  const text = await written('json', (log) => {
-    log.request(incomplete);
-  });
-  assert.match(text, /"level":"error".*"status":200.*"code":"incomplete".*"end":"incomplete"/);
-});
-
 it('Log › counts repetitions of an error, and writes the count after a second or on a flush', async () => {
-  const found = await messages(async (log) => {
+  const found = await entries(async (log) => {
     for (let n = 0; n < 1000; n++) {
       log.error('one');
       log.error('other');
@@ -67,7 +82,10 @@ it('Log › counts repetitions of an error, and writes the count after a second 
     log.error('one');
   });
   const counted = ['Repeated 999 times: one', 'Repeated 999 times: other'];
-  assert.deepEqual(found, ['one', 'other', ...counted, 'one', 'Repeated 1 time: one']);
+  assert.deepEqual(
+    found.map(({ message }) => message),
+    ['one', 'other', ...counted, 'one', 'Repeated 1 time: one'],
+  );
 });
 
 it('Output › keeps about 1 MiB of text for a pipe that is not read, and drops the rest', async (t) => {
@@ -125,4 +143,62 @@ it('plant-store serve › responds, and ends after a signal or a fault, if its t
     await server.exited;
     assert.match(server.stdout(), /ended with 15\n$/);
   }
+});
+
+/** Request lines that contain secrets. node:http rejects some of them. */
+const linesWith = (token: string): string[] => [
+  'GET http://ada:sesame@localhost/plants HTTP/1.1',
+  `GET http://${token}@localhost/plants?token=${token} HTTP/1.1`,
+  `DELETE /plants/1;token=${token} HTTP/1.1`,
+  `POST /${token}/plants HTTP/1.1`,
+  'GET //ada:sesame@localhost/plants HTTP/1.1',
+  'MKCALENDAR /plants?sesame HTTP/1.1',
+  `CONNECT ${token}:443 HTTP/1.1`,
+  `SESAME /plants/${token} HTTP/1.1`,
+  `GET /plants/${token} HTTP/9.9`,
+];
+
+it('log of serve › has requests, warns if others can read the tokens file, has no secrets', async (t) => {
+  const { server, token, tokens, call, log } = await startTokenServer(t, [
+    '--storage',
+    'memory',
+    '--trusted-proxies',
+    '1',
+  ]);
+  for (const line of linesWith(token)) {
+    const headers = 'Host: localhost\r\nConnection: close\r\nX-Forwarded-For: 192.0.2.1, 192.0.2.2';
+    await exchange(t, server.port, `${line}\r\n${headers}\r\n\r\n`);
+  }
+  await chmod(tokens, 0o644);
+  await eventually(async () => {
+    assert.equal((await call('GET', '/plants')).status, 200);
+    assert.ok(log().some(({ level, message }) => level === 'error' && String(message).includes('chmod 600')));
+  });
+  assert.ok(log().some(({ message, client }) => message === 'request' && client === '192.0.2.2'));
+  assert.ok(log().some(({ message }) => message === 'refused'));
+  for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) {
+    assert.ok(!server.stderr().includes(secret), server.stderr());
+  }
+});
+
+it('log of serve --log-level error › has only errors', async (t) => {
+  const { server, cwd, create, log } = await startTokenServer(t, ['--log-level', 'error']);
+  assert.equal((await create(1)).status, 200);
+  execute(join(cwd, 'plants.db'), 'DROP TABLE plants');
+  const failed = await create(2);
+  assert.equal(failed.status, 503);
+  assert.equal(await server.stop(), 0);
+  const [{ time, ...entry } = {}, ...others] = log();
+  const requestId = failed.headers.get('x-request-id');
+  const message = 'POST /plants failed: no such table: plants';
+  assert.deepEqual([typeof time, entry, others], ['string', { level: 'error', message, requestId }, []]);
+});
+
+it('log of serve › can lose its reader without stopping the service', async (t) => {
+  const { cwd, token } = await folderWithToken(t);
+  const child = spawnCommand(['serve', '--port', '0', '--storage', 'memory'], { cwd });
+  const unread = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
+  child.stderr.destroy();
+  for (let i = 0; i < 5; i++) assert.equal((await callService(unread.url, 'GET', '/plants', { token })).status, 200);
+  assert.equal(await unread.stop(), 0);
 });

@@ -120,11 +120,6 @@ it('revokeToken › removes the token with the given id or value, and keeps the 
     assert.equal(await revokeToken(path, unknown), undefined);
   }
   assert.deepEqual(readTokenFile(path), [second.record]);
-});
-
-it('revokeToken › says that no token was revoked if the file is invalid', async (t) => {
-  const path = await newPath(t);
-  const { record } = await issueToken(path, { user: 'ada' });
   await writeFile(path, (await readFile(path, 'utf8')).slice(0, -3));
-  await assert.rejects(revokeToken(path, record.id), /not JSON.* No token was revoked\.$/);
+  await assert.rejects(revokeToken(path, second.record.id), /not JSON.* No token was revoked\.$/);
 });
