@@ -140,7 +140,7 @@ function describeRun({ date, commit, machine, rounds, seconds, rows }: Results):
   const [typical, largest] = [0.5, 1].map((share) => `${(quantile(spreads, share) * 100).toFixed(0)}%`);
   return (
     `All tables on this page are of one run, on ${date} at commit ${commit}: ${machine}. Each figure is the median ` +
-    `of the steady rounds, at most ${rounds}; in each, a server is measured for ${seconds} s. A round is steady if the ` +
+    `of the steady rounds, at most ${rounds}; in each, a server is measured for ${seconds} s (whole lists and slow disks: ${seconds * 4} s). A round is steady if the ` +
     `CPU time of bare node:http is within ${maxDeviation * 100}% of its median over all rounds. Of ` +
     `${rows.length * rounds} rounds, ${repeated} were repeated, and ${missing} could not be replaced by a steady one. ` +
     (spreads.length === 0

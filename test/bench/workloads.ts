@@ -59,7 +59,7 @@ export async function runLoad(
 ): Promise<Load> {
   const number = kind === 'delete' ? (deleted.get(port) ?? 0) : ++runs;
   const script = fileURLToPath(new URL('load.lua', import.meta.url));
-  const options = ['-t1', `-c${connections}`, '-d1h', '-s', script, `http://127.0.0.1:${port}`];
+  const options = ['-t1', `-c${connections}`, '-d1h', '--timeout=10s', '-s', script, `http://127.0.0.1:${port}`];
   const args = [...options, '--', kind, `${number}`, tokenOf(user)];
   // wrk ends when it receives SIGINT. Its own durations are whole seconds.
   const wrk = spawn('wrk', args, { timeout: milliseconds, killSignal: 'SIGINT' });
