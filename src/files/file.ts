@@ -95,13 +95,12 @@ export function syncFolder(path: string): void {
     fsyncSync(folder);
   } catch (error) {
     // CIFS and shared folders of virtual machines do not support fsync for folders.
-    if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EINVAL', 'ENOTSUP', 'ENOSYS', 'EBADF'].includes(code)) throw error;
   } finally {
     closeSync(folder);
   }
 }
-
-const unsupported = ['EINVAL', 'ENOTSUP', 'ENOSYS', 'EBADF'];
 
 const writableByOthers = 0o022;
 const sticky = 0o1000;

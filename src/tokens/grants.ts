@@ -69,7 +69,8 @@ export class TokenGrants {
     this.#path = path;
     this.#onWarning = onWarning;
     this.#onRecovery = onRecovery;
-    this.#use(inspect(path), readTokenFile(path));
+    const inspected = inspect(path);
+    this.#use(readTokenFile(path), ...inspected);
   }
 
   /** Whether no token is accepted, because the file was removed or cannot be read. */
@@ -93,9 +94,11 @@ export class TokenGrants {
   check(): void {
     let problem = '';
     try {
-      const file = inspect(this.#path);
-      const isAbsent = file.signature === absent;
-      if (file.signature !== this.#signature) this.#use(file, isAbsent ? [] : readTokenFile(this.#path));
+      const [signature, isReadableByOthers] = inspect(this.#path);
+      const isAbsent = signature === absent;
+      if (signature !== this.#signature) {
+        this.#use(isAbsent ? [] : readTokenFile(this.#path), signature, isReadableByOthers);
+      }
       this.#isUnreadable = false;
       if (isAbsent) problem = `${this.#path} was removed: no token is accepted. Restore the file, or create a token.`;
     } catch (error) {
@@ -111,7 +114,7 @@ export class TokenGrants {
     else this.#onWarning(problem);
   }
 
-  #use({ signature, isReadableByOthers }: Inspection, records: readonly TokenRecord[]): void {
+  #use(records: readonly TokenRecord[], signature: string, isReadableByOthers: boolean): void {
     this.#grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
     this.#signature = signature;
     if (!isReadableByOthers) return;
@@ -125,16 +128,11 @@ function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
   return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
 }
 
-interface Inspection {
-  /** Changes whenever the file or its permissions change. */
-  readonly signature: string;
-  readonly isReadableByOthers: boolean;
-}
-
-function inspect(path: string): Inspection {
+/** The signature changes whenever the file or its permissions change. */
+function inspect(path: string): [signature: string, isReadableByOthers: boolean] {
   requireAccess([path], 'read');
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stats === undefined) return { signature: absent, isReadableByOthers: false };
+  if (stats === undefined) return [absent, false];
   const { ino, size, mtimeNs, ctimeNs, mode } = stats;
-  return { signature: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isReadableByOthers: (mode & 0o077n) !== 0n };
+  return [`${ino} ${size} ${mtimeNs} ${ctimeNs}`, (mode & 0o077n) !== 0n];
 }
