@@ -7,13 +7,13 @@ import type { PostgresCluster } from '../support/postgres.ts';
 /** The users whose plants have the ids 1, 2, and so on, with their numbers of plants. */
 const numberedUsers = {
   ada: 1000, // For list requests with a limit.
-  eve: 400_000, // For delete requests: more plants than all rounds delete.
+  eve: 600_000, // For delete requests: more plants than all rounds delete.
   liz: 100_000, // For list requests without a limit.
 };
 /** The users with 1000 plants each, whose ids are far apart. */
 export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) => `gardener-${n}`);
 
-/** Inserts the million plants into SQLite or PostgreSQL. */
+/** Inserts all plants into SQLite or PostgreSQL. */
 const insertAll = [
   ...Object.entries(numberedUsers).map(([user, count]) => ({ user, count, step: 1 })),
   ...otherUsers.map((user) => ({ user, count: 1000, step: 2 ** 42 })),

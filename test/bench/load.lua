@@ -17,7 +17,7 @@ end
 local requests = {
   create = function() return send('POST', '/plants', create:format(randomId())) end,
   -- The prime number makes the order irregular. Each id is deleted once.
-  delete = function() return send('DELETE', '/plants/' .. 1 + (first + sent) * 7919 % 400000) end,
+  delete = function() return send('DELETE', '/plants/' .. 1 + (first + sent) * 7919 % 600000) end,
   ['whole list'] = function() return send('GET', '/plants') end,
   ['list 20'] = function() return send('GET', '/plants?limit=20') end,
   ['list 1000'] = function() return send('GET', '/plants?limit=1000') end,

@@ -55,7 +55,7 @@ export const candidates: readonly Candidate[] = [
   ...onSqlite.map((candidate) => ({ ...candidate, name: slow(candidate.name), isSlow: true })),
 ];
 
-/** Starts a candidate's server with a million plants. The server is stopped after the run. */
+/** Starts a candidate's server with more than a million plants. The server is stopped after the run. */
 export async function startCandidate(
   { name, peer, storage, query = '', isSlow = false, folder = root }: Candidate,
   cluster: PostgresCluster,
