@@ -29,42 +29,26 @@ const closeMs = 1000;
 
 type Config = ReturnType<typeof parse>;
 
-interface Address {
-  readonly host: string;
-  readonly port: number;
-  readonly flags: string;
-}
-
-function parse({ host, port, docs, ...settings }: Settings<'serve'>) {
-  const { 'base-path': basePath, 'cors-origin': corsOrigin, 'admin-host': adminHost } = settings;
-  const adminPort = settings['admin-port'].value;
-  if (adminPort === undefined && adminHost.value !== undefined) {
+/** Parses the settings that have a syntax of their own. */
+function parse(settings: Settings<'serve'>) {
+  const { 'base-path': path, 'cors-origin': corsOrigin, 'admin-host': adminHost } = settings;
+  if (settings['admin-port'].value === undefined && adminHost.value !== undefined) {
     throw new UsageError(`${adminHost.source} needs --admin-port.`);
   }
-  const { value: path = '' } = basePath;
-  withUsageError(basePath.source, () => {
-    checkBasePath(path);
+  const basePath = path.value ?? '';
+  withUsageError(path.source, () => {
+    checkBasePath(basePath);
   });
   const origins = corsOrigin.value?.split(',').map((origin) => origin.trim()) ?? [];
   return {
-    address: { host: host.value, port: port.value, flags: '--port or --host' },
-    adminAddress:
-      adminPort === undefined
-        ? undefined
-        : { host: adminHost.value ?? '127.0.0.1', port: adminPort, flags: '--admin-port or --admin-host' },
-    storage: parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']),
-    storageSource: settings.storage.source,
-    create: settings.create.value,
+    settings,
+    location: parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']),
     tokens: requireSafePath(settings.tokens.value),
     service: {
-      basePath: path,
+      basePath,
       corsOrigin: withUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
       trustedProxies: settings['trusted-proxies'].value,
     },
-    drainDelayMs: settings['drain-delay'].value * 1000,
-    logFormat: settings.log.value ?? defaultLogFormat,
-    logLevel: settings['log-level'].value,
-    docsSource: docs.value ? docs.source : undefined,
   };
 }
 
@@ -74,24 +58,25 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
     config = parse(settings);
     return await serve(config);
   } catch (error) {
-    if (!isWrongSetting(error)) throw config ? addPlace(config.storage, error) : error;
+    if (!isWrongSetting(error)) throw config ? addPlace(config.location, error) : error;
     const isMissing = [...errorChain(error)].some((each) => each instanceof NoStoreError);
     throw new UsageError(describeError(error) + (config && isMissing ? adviceFor(config) : ''), { cause: error });
   }
 }
 
 /** A lost disk or a wrong path must not look like an empty store. */
-function adviceFor({ storage, storageSource, tokens }: Config): string {
-  const advice = `check ${storageSource}, or restore a backup`;
-  const creation = `To create an empty database in ${storage.place}, add --create once`;
+function adviceFor({ settings, location, tokens }: Config): string {
+  const advice = `check ${settings.storage.source}, or restore a backup`;
+  const creation = `To create an empty database in ${location.place}, add --create once`;
   return ` The tokens file ${tokens} exists, so this is not the first start: ${advice}. ${creation}.`;
 }
 
 async function serve(config: Config): Promise<number> {
-  const { storage: location, tokens, service, docsSource, adminAddress } = config;
+  const { settings, location, tokens, service } = config;
+  const { docs, 'admin-port': adminPort, 'admin-host': adminHost } = settings;
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
-  const log = new Log(config.logFormat, config.logLevel);
+  const log = new Log(settings.log.value ?? defaultLogFormat, settings['log-level'].value);
   // Node.js would write warnings, also those of `pg`, and an uncaught error to standard error in several lines.
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     log.error(`Warning: ${message}`);
@@ -100,11 +85,11 @@ async function serve(config: Config): Promise<number> {
     log.error('The server ends', error);
     void end(log, 1);
   });
-  const addDocs = docsSource === undefined ? undefined : createDocs(docsSource, service.basePath);
+  const addDocs = docs.value ? createDocs(docs.source, service.basePath) : undefined;
   const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));
   const isFirstStart = !hasFile(tokens);
   const existing = isFirstStart ? undefined : openGrants();
-  const mayCreate = isFirstStart || config.create;
+  const mayCreate = isFirstStart || settings.create.value;
   if (isFirstStart && location.kind === 'sqlite' && hasFile(location.file)) {
     log.error(`There is no tokens file ${tokens}, although ${location.file} exists. If it was lost, restore it.`);
   }
@@ -127,9 +112,14 @@ async function serve(config: Config): Promise<number> {
     const server = createServerFor(addDocs?.(listener) ?? listener);
     logEvents(server, log);
     // The public port is opened last, because a failed start would cut off its requests.
-    const adminUrl = adminAddress && (await listen(createAdminServer(server, readiness, grants), adminAddress));
-    if (adminUrl !== undefined) say(`Health and metrics: ${adminUrl}`);
-    const url = await listen(server, config.address);
+    let adminUrl;
+    if (adminPort.value !== undefined) {
+      const adminServer = createAdminServer(server, readiness, grants);
+      const host = adminHost.value ?? '127.0.0.1';
+      adminUrl = await listen(adminServer, host, adminPort.value, '--admin-port or --admin-host');
+      say(`Health and metrics: ${adminUrl}`);
+    }
+    const url = await listen(server, settings.host.value, settings.port.value, '--port or --host');
     setInterval(grants.check.bind(grants), checkTokensMs).unref();
     if (await untilUsable(readiness, config, log, signal)) {
       readiness.isServing = true;
@@ -139,7 +129,7 @@ async function serve(config: Config): Promise<number> {
     await signaled;
     log.info(`${String(signal.reason)}: stopping`);
     readiness.isServing = false;
-    await sleep(config.drainDelayMs);
+    await sleep(settings['drain-delay'].value * 1000);
     const cutOff = await drainServer(server);
     if (cutOff > 0) log.error(`${formatCount(cutOff, 'connection')} cut off, because requests did not end in time.`);
     return 0;
@@ -161,13 +151,18 @@ async function end(log: Log, code: number): Promise<never> {
 }
 
 /** Returns false after a signal. Rejects if only a changed setting helps. */
-async function untilUsable(readiness: Readiness, { storage }: Config, log: Log, signal: AbortSignal): Promise<boolean> {
+async function untilUsable(
+  readiness: Readiness,
+  { location }: Config,
+  log: Log,
+  signal: AbortSignal,
+): Promise<boolean> {
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const problem = await readiness.storageProblem();
     if (problem === '') return true;
     if (isWrongSetting(readiness.failure)) throw readiness.failure;
     if (isFirst) {
-      say(`Plant Store is waiting for the storage: ${storage.place}`);
+      say(`Plant Store is waiting for the storage: ${location.place}`);
       log.error(`Waiting for the storage: ${problem}`);
     }
     await sleep(retryStorageMs, undefined, { signal }).catch(() => undefined);
@@ -182,11 +177,11 @@ function say(text: string): void {
 }
 
 /** Supervisors and scripts wait for the line with the URL. */
-function announce({ storage, tokens, docsSource }: Config, grants: TokenGrants, url: string): void {
+function announce({ settings, location, tokens }: Config, grants: TokenGrants, url: string): void {
   const lines = [
     `Plant Store listening on ${url}`,
-    `Plants are stored in ${storage.place}, and tokens in ${tokens}.`,
-    docsSource && `Try it in a browser: ${reachableUrl(url)}/docs`,
+    `Plants are stored in ${location.place}, and tokens in ${tokens}.`,
+    settings.docs.value ? `Try it in a browser: ${reachableUrl(url)}/docs` : undefined,
     describeFirstToken(tokens, grants, reachableUrl(url)),
   ];
   say(lines.filter((line) => line !== undefined).join('\n'));
@@ -195,7 +190,7 @@ function announce({ storage, tokens, docsSource }: Config, grants: TokenGrants, 
 /** Codes of errors that another attempt cannot avoid. Another program may release a port that is in use. */
 const wrongAddressCodes = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND']);
 
-export async function listen(server: Server, { host, port, flags }: Address): Promise<string> {
+export async function listen(server: Server, host: string, port: number, flags: string): Promise<string> {
   // URLs contain the brackets.
   const name = host.replace(/^\[(.*)\]$/, '$1');
   server.listen(port, name);

@@ -168,7 +168,7 @@ it('listen › returns a URL that reachableUrl converts to one that works on thi
     const server = createServer((_, response) => response.end('ok'));
     t.after(() => server.close());
     try {
-      const url = reachableUrl(await listen(server, { host, port: 0, flags: '--host' }));
+      const url = reachableUrl(await listen(server, host, 0, '--host'));
       assert.equal(new URL(url).hostname, reachable);
       assert.equal(await (await fetch(url)).text(), 'ok');
     } catch (error) {
