@@ -19,10 +19,11 @@ import type { HasAfter } from '../support/temporary-folder.ts';
 import { adminUrlOf, folderWithToken, startTokenServer } from '../support/token-server.ts';
 
 /** Starts the admin port in this process. */
-async function startAdmin(t: HasAfter, grants = { problem: '', refusesAll: false }) {
+async function startAdmin(t: HasAfter) {
   const readiness = new Readiness(new HookedStorage(), new Log('json', 'error'));
   readiness.isServing = true;
-  return { readiness, url: await listenUrl(t, createAdminServer(createServer(), readiness, grants)) };
+  const grants = { problem: '', refusesAll: false };
+  return { readiness, grants, url: await listenUrl(t, createAdminServer(createServer(), readiness, grants)) };
 }
 
 async function get(url: string, method = 'GET'): Promise<[status: number, text: string]> {
@@ -45,8 +46,7 @@ it('admin port › responds to requests for /live, /ready and /metrics, and to n
 });
 
 it('admin port › is ready only while the server serves requests and the tokens file accepts tokens', async (t) => {
-  const grants = { problem: '', refusesAll: false };
-  const { readiness, url } = await startAdmin(t, grants);
+  const { readiness, grants, url } = await startAdmin(t);
   const readyAndUp = async (): Promise<unknown[]> => {
     const [[status], [, metrics]] = await Promise.all([get(`${url}/ready`), get(`${url}/metrics`)]);
     return [status, /^plant_store_tokens_up (\d)$/m.exec(metrics)?.[1]];

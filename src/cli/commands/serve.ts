@@ -99,7 +99,7 @@ async function serve(config: Config): Promise<number> {
   await runInterruptibly(async (signal) => {
     const signaled = once(signal, 'abort');
     // A first start that fails can be repeated, because the tokens file is created after the database.
-    if (isFirstStart && (await untilUsable(readiness, config, log, signal))) await createFirstToken(tokens);
+    if (isFirstStart && (await untilUsable(readiness, location.place, log, signal))) await createFirstToken(tokens);
     if (signal.aborted) return 0;
     const grants = existing ?? openGrants();
     const listener = createRequestListener(store, {
@@ -121,7 +121,7 @@ async function serve(config: Config): Promise<number> {
     }
     const url = await listen(server, settings.host.value, settings.port.value, '--port or --host');
     setInterval(grants.check.bind(grants), checkTokensMs).unref();
-    if (await untilUsable(readiness, config, log, signal)) {
+    if (await untilUsable(readiness, location.place, log, signal)) {
       readiness.isServing = true;
       announce(config, grants, url);
       log.info('listening', { version, commit: commit || undefined, url, adminUrl, storage: location.place });
@@ -151,18 +151,13 @@ async function end(log: Log, code: number): Promise<never> {
 }
 
 /** Returns false after a signal. Rejects if only a changed setting helps. */
-async function untilUsable(
-  readiness: Readiness,
-  { location }: Config,
-  log: Log,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function untilUsable(readiness: Readiness, place: string, log: Log, signal: AbortSignal): Promise<boolean> {
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const problem = await readiness.storageProblem();
     if (problem === '') return true;
     if (isWrongSetting(readiness.failure)) throw readiness.failure;
     if (isFirst) {
-      say(`Plant Store is waiting for the storage: ${location.place}`);
+      say(`Plant Store is waiting for the storage: ${place}`);
       log.error(`Waiting for the storage: ${problem}`);
     }
     await sleep(retryStorageMs, undefined, { signal }).catch(() => undefined);
