@@ -235,7 +235,7 @@ class NodeRequest implements ServiceRequest {
     if (message.readableEnded) return bytes.all;
     return new Promise((resolve, reject) => {
       const settle = (error?: HttpError): void => {
-        message.off('data', onData).off('end', onEnd).off('close', onClose);
+        message.off('data', onData).off('end', settle).off('close', onClose);
         if (error === undefined) resolve(bytes.all);
         else reject(error);
       };
@@ -243,15 +243,11 @@ class NodeRequest implements ServiceRequest {
         const error = bytes.add(chunk);
         if (error !== undefined) settle(error);
       };
-      const onEnd = (): void => {
-        // The rest of a body may arrive after the request has timed out and the error response has been sent.
-        settle(this.isOpen ? undefined : new HttpError('malformed_request'));
-      };
       // Without this listener, the promise would never settle after a disconnect.
       const onClose = (): void => {
         settle(new HttpError('malformed_request'));
       };
-      message.on('data', onData).on('end', onEnd).on('close', onClose);
+      message.on('data', onData).on('end', settle).on('close', onClose);
     });
   }
 }
