@@ -40,6 +40,7 @@ it('plant-store commands › name a file on a full or read-only disk, and leave 
     assert.deepEqual(await readdir(full), []);
     await assertFails(command, { cwd }, /\/copy\.db\b.*full/);
   }
+  await assertFails(`serve --port 0 --storage sqlite:${full}/new.db`, { cwd }, /\/new\.db cannot be used: .*full/);
   // An interrupted copy can be continued, so its target stays.
   for (const name of await readdir(full)) await rm(join(full, name));
   await createAll(join(full, 'plants.db'), rowOfPlants('ada', 1));

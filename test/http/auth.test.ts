@@ -12,10 +12,16 @@ it('authenticate receives only well-formed bearer tokens, and rejects a token by
   // Other scopes grant no access, even if their names are similar.
   const scopes = ['', 'openid', 'plants', 'plants:', 'plants:read', 'plants:write:all'];
   const received: string[] = [];
+  let reads = 0;
   const service = createFetchService(t, {
     authenticate: (given) => {
       received.push(given);
-      if (given === token) return { user: 'ada', scopes };
+      // A getter must not return one user for the check and another for the request.
+      const readUser = (): string => {
+        reads++;
+        return 'ada';
+      };
+      if (given === token) return Object.defineProperty({ user: '', scopes }, 'user', { get: readUser });
       return given === 'eve' ? null : undefined;
     },
   });
@@ -27,7 +33,7 @@ it('authenticate receives only well-formed bearer tokens, and rejects a token by
   }
   assert.deepEqual(outcome(await service.call('DELETE', '/plants/1', { token })), [403, 40300]);
   assert.equal((await service.call('GET', '/plants', { token })).status, 200);
-  assert.deepEqual([received, service.faults], [['eve', 'joe', token, token], []]);
+  assert.deepEqual([received, reads, service.faults], [['eve', 'joe', token, token], 2, []]);
 });
 
 const { proxy: unreadable, revoke } = Proxy.revocable({}, {});

@@ -53,6 +53,18 @@ it('a long list does not keep sent pages in memory', async () => {
   assert.equal([...read, ...sent].filter((page) => page.deref() !== undefined).length, 1, 'only the page in progress');
 });
 
+it('a list of one long page is sent as bytes, and one of a short page as a string', async () => {
+  for (const [length, type] of [
+    [65_535, 'string'],
+    [65_536, 'object'],
+  ] as const) {
+    const page = { json: 'x'.repeat(length), count: 1, lastId: 1n, hasMore: false };
+    const store = { listPageJson: () => Promise.resolve(page) } as unknown as ServiceStore;
+    const { body } = await readList(store, 'ada', {}, '/plants');
+    assert.equal(typeof body, type);
+  }
+});
+
 it('parseListQuery accepts leading zeros, and ignores a parameter whose name begins with a question mark', () => {
   assert.deepEqual(parseListQuery('limit=002'), { limit: 2, after: undefined });
   assert.deepEqual(parseListQuery('?limit=1'), { limit: undefined, after: undefined });

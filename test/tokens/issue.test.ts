@@ -49,7 +49,9 @@ it('issueToken › loses no token of concurrent calls, even through a symbolic l
   assert.ok((await lstat(`${path}-link`)).isSymbolicLink());
 });
 
-it('issueToken › replaces the new file of a killed process, and never loses the change of a live one', async (t) => {
+const timeout = 60_000;
+
+it('issueToken › replaces the file of a killed process, but loses no change of a live one', { timeout }, async (t) => {
   const path = await newPath(t);
   await writeFile(`${path}.new`, 'half');
   await utimes(`${path}.new`, 0, 0);

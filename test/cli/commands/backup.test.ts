@@ -29,6 +29,7 @@ it('plant-store backup and restore › create one complete private file, and ove
     await assertFails(`backup ${target}`, { cwd }, 'already exists');
   }
   await assertFails('backup none/copy.db', { cwd }, 'There is no folder');
+  await assertFails('restore none.db', { cwd }, 'There is no file');
   assert.deepEqual(await readAll(join(cwd, 'copy.db')), hostilePlants);
   assert.deepEqual((await readdir(cwd)).sort(), ['copy.db', 'folder', 'link', 'new.db', 'plants.db']);
 });

@@ -45,8 +45,10 @@ it('pipelined requests are dropped when their client disconnects, and the applic
   t.after(held.release);
   const { listener, store, faults } = createListener(t, { storage });
   let pending = 0;
+  let last: Parameters<ServiceListener> | undefined;
   const server = createServer((request, response) => {
     pending++;
+    last = [request, response];
     void listener(request, response).then(() => pending--);
   });
   const port = await listen(t, server);
@@ -55,6 +57,8 @@ it('pipelined requests are dropped when their client disconnects, and the applic
   connection.socket.resetAndDestroy();
   // The first request waits for its commit.
   await eventuallyEqual(() => pending, 1);
+  // An application can also call the listener after the disconnect.
+  await listener(...(last ?? assert.fail()));
   held.release();
   await eventuallyEqual(() => pending, 0);
   assert.deepEqual([await store.listPlants('ada'), faults], [[{ id: 1n, name: 'plant 1' }], []]);
