@@ -3,11 +3,11 @@ import type { ChildProcessByStdio, StdioOptions } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { commandEnvironment, evalArgs, finish, runProgram } from './run-program.ts';
+import { commandEnvironment, runProgram } from './run-program.ts';
 import type { Finished } from './run-program.ts';
 import { untilListening } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
-import { main, sourceUrl } from './sources.ts';
+import { main } from './sources.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
 /** Where and how a command runs. The command's environment consists of PATH and `env`. */
@@ -36,23 +36,8 @@ export function spawnCommand(
 }
 
 /** Runs `plant-store` until it ends, or kills it after a minute. Its exit code is then `null`. */
-export async function runCommand(args: string[], context: CommandContext): Promise<Finished> {
-  const child = spawnCommand(args, context);
-  const kill = setTimeout(() => child.kill('SIGKILL'), 60_000);
-  const finished = await finish(child);
-  clearTimeout(kill);
-  return finished;
-}
-
-/** Runs `plant-store` as another account, which may lack access to the program: root loads it. */
-export function runCommandAs(uid: number, args: string[], { cwd, env }: CommandContext): Promise<Finished> {
-  const program = `
-    import { run } from '${sourceUrl('cli/run.ts')}';
-    process.setgroups([${uid}]);
-    process.setgid(${uid});
-    process.setuid(${uid});
-    process.exitCode = await run(process.argv.slice(1));`;
-  return runProgram(process.execPath, evalArgs(program, args), { cwd, env: commandEnvironment(env) });
+export function runCommand(args: string[], { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): Promise<Finished> {
+  return runProgram(process.execPath, [main, ...args], { cwd, env: commandEnvironment(env), timeoutMs: 60_000 });
 }
 
 /**

@@ -5,8 +5,8 @@ import type { AddressInfo, Server } from 'node:net';
 import type { HasAfter } from './temporary-folder.ts';
 
 /** Makes a server listen on a free port, and returns the port. The server is closed after the test. */
-export async function listen(t: HasAfter, server: Server, host = '127.0.0.1'): Promise<number> {
-  server.listen(0, host);
+export async function listen(t: HasAfter, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
     server.close();
@@ -35,9 +35,4 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
-}
-
-/** Starts a server that accepts connections but never responds, and returns its port. */
-export function occupyPort(t: HasAfter, host?: string): Promise<number> {
-  return listen(t, createServer(), host);
 }

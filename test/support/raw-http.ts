@@ -85,24 +85,21 @@ interface InProcess {
 }
 
 /** A response, parsed from the bytes of a connection. */
-export type RawAnswer = ReturnType<typeof parseRawAnswer>;
+export type RawAnswer = ReturnType<typeof parseRawAnswers>[number];
 
-/** `head` contains the status line and the header lines. If the body is empty, `json` is `undefined`. */
-export function parseRawAnswer(text: string) {
-  const [head = '', body = ''] = text.split('\r\n\r\n');
-  const json: unknown = body === '' ? undefined : JSON.parse(body);
-  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, json, error: errorOf(json) };
-}
-
-/** Parses all responses of a connection. Each response must have a Content-Length or no body. */
-export function parseRawAnswers(text: string): RawAnswer[] {
+/**
+ * Parses all responses of a connection. Each response must have a Content-Length or no body. `head` contains the status
+ * line and the header lines. If the body is empty, `json` is `undefined`.
+ */
+export function parseRawAnswers(text: string) {
   const answers = [];
   for (let at = 0; at < text.length;) {
     const headEnd = text.indexOf('\r\n\r\n', at) + 4;
     if (headEnd < at) throw new Error(`This is not a complete response: ${text.slice(at, at + 200)}`);
-    const length = Number(/^Content-Length: (\d+)\r$/im.exec(text.slice(at, headEnd))?.[1] ?? 0);
-    answers.push(parseRawAnswer(text.slice(at, headEnd + length)));
-    at = headEnd + length;
+    const head = text.slice(at, headEnd);
+    at = headEnd + Number(/^Content-Length: (\d+)\r$/im.exec(head)?.[1] ?? 0);
+    const json: unknown = at === headEnd ? undefined : JSON.parse(text.slice(headEnd, at));
+    answers.push({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, json, error: errorOf(json) });
   }
   return answers;
 }

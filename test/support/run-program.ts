@@ -51,8 +51,8 @@ export async function runSuccessfully(command: string, args: string[], options: 
 }
 
 /** Returns Node.js arguments that run a module given as text, which can import TypeScript files. */
-export function evalArgs(code: string, args: readonly string[] = []): string[] {
-  return ['--input-type=module', '--eval', code, ...args];
+export function evalArgs(code: string): string[] {
+  return ['--input-type=module', '--eval', code];
 }
 
 /** Asserts that the output of node:test reports at least one passed test and no failed test. */

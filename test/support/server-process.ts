@@ -6,8 +6,8 @@ import type { HasAfter } from './temporary-folder.ts';
 export type ServerProcess = Awaited<ReturnType<typeof untilListening>>;
 
 /**
- * Waits until a child process prints that it accepts connections. `announcement` matches the printed line. The first
- * capture group is the URL or the port. A process that still runs after the test is killed.
+ * Waits until a child process prints that it is ready. `announcement` matches the printed line. Its capture group, if
+ * any, is the URL or the port. A process that still runs after the test is killed.
  */
 export async function untilListening(t: HasAfter, child: ChildProcess, announcement: RegExp) {
   const output = { stdout: '', stderr: '' };
@@ -24,18 +24,18 @@ export async function untilListening(t: HasAfter, child: ChildProcess, announcem
     for (const name of ['stdout', 'stderr'] as const) {
       child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
         output[name] += chunk;
-        const found = announcement.exec(output[name])?.[1];
-        if (found !== undefined) resolve(found);
+        const found = announcement.exec(output[name]);
+        if (found) resolve(found[1] ?? '');
       });
     }
     void exited.then((code) => {
-      reject(new Error(`The server ended with ${code ?? 'a signal'}: ${output.stdout}${output.stderr}`));
+      reject(new Error(`The program ended with ${code ?? 'a signal'}: ${output.stdout}${output.stderr}`));
     });
   });
   const url = /^\d+$/.test(address) ? `http://127.0.0.1:${address}` : address;
   return {
     url,
-    port: Number(new URL(url).port),
+    port: Number(URL.parse(url)?.port),
     pid: child.pid ?? 0,
     stdout: () => output.stdout,
     stderr: () => output.stderr,

@@ -21,7 +21,7 @@ export function checkIntegrity(path: string): string {
 
 /** An SQL statement that keeps a thread busy for a few hundred milliseconds. */
 export const slowSql =
-  'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 2000000) ' + 'SELECT count(*) FROM c';
+  'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 2000000) SELECT count(*) FROM c';
 
 /** Overwrites three pages of a database file with zeros. */
 export function damageFile(path: string, firstPage: number): void {

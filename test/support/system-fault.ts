@@ -1,11 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'node:test';
+import { untilListening } from './server-process.ts';
+import type { ServerProcess } from './server-process.ts';
 
 /** Returns whether a program is installed. If the program is missing, the test is skipped with the reason. */
 export function hasProgram(t: TestContext, name: string): boolean {
@@ -50,36 +51,23 @@ export async function mountSmallFolder(t: TestContext, megabytes: number): Promi
 }
 
 /**
- * Attaches strace to all threads of a process. strace writes the trace to the file `output`. If strace cannot be
- * attached, the test is skipped with the reason. `detach` resolves when the process is no longer traced.
+ * Attaches strace to all threads of a process, until strace is stopped with SIGINT. strace writes the trace to the file
+ * `output`. If strace cannot be attached, the test is skipped with the reason.
  */
 export async function attachStrace(
   t: TestContext,
   pid: number,
   args: readonly string[],
   output = '/dev/null',
-): Promise<{ readonly detach: () => Promise<void> } | undefined> {
+): Promise<ServerProcess | undefined> {
   if (!hasProgram(t, 'strace')) return undefined;
   const strace = spawn('strace', ['-f', '-o', output, ...args, '-p', String(pid)], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const closed = once(strace, 'close');
-  const detach = async (): Promise<void> => {
-    strace.kill('SIGINT');
-    await closed;
-  };
-  t.after(detach);
-  let stderr = '';
-  const isAttached = await new Promise<boolean>((resolve) => {
-    strace.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      stderr += chunk;
-      if (/Process \d+ attached/.test(stderr)) resolve(true);
-    });
-    void closed.then(() => {
-      resolve(false);
-    });
-  });
-  if (isAttached) return { detach };
-  t.skip(`strace cannot attach to a process: ${stderr.trim()}`);
-  return undefined;
+  try {
+    return await untilListening(t, strace, /Process \d+ attached/);
+  } catch (error) {
+    t.skip(`strace cannot attach to a process: ${(error as Error).message}`);
+    return undefined;
+  }
 }

@@ -6,7 +6,6 @@ import type { Answered, Call } from './call.ts';
 import { startServer } from './command-line.ts';
 import type { CommandContext } from './command-line.ts';
 import { eventually } from './eventually.ts';
-import { RawConnection } from './raw-http.ts';
 import type { ServerProcess } from './server-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { HasAfter } from './temporary-folder.ts';
@@ -43,16 +42,6 @@ export async function startTokenServer(
       return lines.map((line) => JSON.parse(line) as Record<string, string | number>);
     },
   };
-}
-
-/** Sends the header of a request that creates a plant. Resolves when the server waits for `body`. */
-export async function beginCreate(t: HasAfter, { server, token }: TokenServer, body: string): Promise<RawConnection> {
-  const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
-  // The response 100 Continue shows that the request is in progress.
-  const rest = `Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;
-  const connection = await RawConnection.open(t, server.port, head + rest);
-  await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
-  return connection;
 }
 
 /** Returns the URL of the admin port, which the server prints after the URL of the public port. */

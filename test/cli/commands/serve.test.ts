@@ -8,12 +8,14 @@ import { it } from 'node:test';
 import { listen, reachableUrl } from '../../../src/cli/commands/serve.ts';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { assertFails } from '../../support/call-command.ts';
-import { runCommand, runCommandAs, spawnCommand, startServer } from '../../support/command-line.ts';
+import { runCommand, spawnCommand, startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
-import { occupyPort } from '../../support/listen.ts';
+import { listenUrl } from '../../support/listen.ts';
+import { commandEnvironment, evalArgs, runProgram } from '../../support/run-program.ts';
 import { untilListening } from '../../support/server-process.ts';
+import { sourceUrl } from '../../support/sources.ts';
 import { execute } from '../../support/sqlite-file.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { owner, temporaryFolder } from '../../support/temporary-folder.ts';
 import { folderWithToken } from '../../support/token-server.ts';
 
 it('plant-store serve › reads its settings from the environment, and hides its arguments', async (t) => {
@@ -50,7 +52,7 @@ it('plant-store serve › reads its settings from the environment, and hides its
 
 it('plant-store serve › ends and names the problem if it cannot listen or cannot use a file', async (t) => {
   const cwd = await temporaryFolder(t);
-  const port = await occupyPort(t);
+  const { port } = new URL(await listenUrl(t, createServer()));
   await writeFile(join(cwd, 'foreign.db'), 'x'.repeat(1000));
   await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
   await mkdir(join(cwd, 'etc'));
@@ -72,9 +74,9 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
   // The public port is opened last. An open admin port does not keep the process running.
   for (const [adminPort, flags] of [
     [port, '--admin-port or --admin-host'],
-    [0, '--port or --host'],
-  ]) {
-    const { code, stderr } = await runCommand(['serve', '--port', `${port}`, '--admin-port', `${adminPort}`], { cwd });
+    ['0', '--port or --host'],
+  ] as const) {
+    const { code, stderr } = await runCommand(['serve', '--port', port, '--admin-port', adminPort], { cwd });
     assert.equal(code, 1);
     assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}\\. Change ${flags}\\."}\n$`));
   }
@@ -142,6 +144,17 @@ it('plant-store serve › waits for a database that cannot be reached, and write
   }
 });
 
+/** Runs `plant-store serve` as `owner`, which may lack access to the program: root loads it. */
+const serveAsOwner = `
+  import { run } from '${sourceUrl('cli/run.ts')}';
+  const { uid } = ${JSON.stringify(owner)};
+  if (uid !== undefined) {
+    process.setgroups([uid]);
+    process.setgid(uid);
+    process.setuid(uid);
+  }
+  process.exitCode = await run(['serve', '--port', '0']);`;
+
 it('plant-store serve › names the file, the user and the remedy if it may not write a file or folder', async (t) => {
   for (const { name, mode } of [
     { name: 'plants.db', mode: 0o400 },
@@ -151,11 +164,12 @@ it('plant-store serve › names the file, the user and the remedy if it may not 
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'plants.db-shm'), '');
     new DatabaseSync(join(cwd, 'plants.db')).close();
-    const isRoot = process.getuid?.() === 0;
-    for (const path of isRoot ? ['.', 'plants.db', 'plants.db-shm'] : []) await chown(join(cwd, path), 65_534, 65_534);
+    // -1 changes nothing.
+    const { uid = -1, gid = -1 } = owner;
+    for (const path of ['.', 'plants.db', 'plants.db-shm']) await chown(join(cwd, path), uid, gid);
     await chmod(join(cwd, name), mode);
-    const args = ['serve', '--port', '0'];
-    const { code, stderr } = await (isRoot ? runCommandAs(65_534, args, { cwd }) : runCommand(args, { cwd }));
+    const options = { cwd, env: commandEnvironment() };
+    const { code, stderr } = await runProgram(process.execPath, evalArgs(serveAsOwner), options);
     assert.equal(code, 1);
     assert.match(stderr, /"The user \w+ may not write .*: .*chown.*chmod\."/m);
     assert.ok(stderr.includes(join(cwd, name)), stderr);

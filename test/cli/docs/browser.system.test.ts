@@ -27,7 +27,7 @@ async function execute(operation: Locator, field?: { selector: string; text: str
 
 it('page of serve --docs in Chromium › creates, lists and deletes a plant under a prefix', async (t) => {
   if (!hasProgram(t, 'chromium')) return;
-  const url = `http://127.0.0.1:${await startDocsService(t, { basePath: '/garden' })}/garden`;
+  const url = `${await startDocsService(t)}/garden`;
   const executablePath = (await runSuccessfully('sh', ['-c', 'command -v chromium'])).trim();
   // Chromium cannot use its sandbox when it runs as root.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });

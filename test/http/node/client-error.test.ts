@@ -12,7 +12,7 @@ import { assertDescribed } from '../../support/described.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
 import { messagesOf } from '../../support/messages.ts';
 import { begin, createRequest, get, head, lastList, listRequest } from '../../support/raw-http.ts';
-import { openAccepted, parseRawAnswer, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
+import { openAccepted, parseRawAnswers, post, RawConnection } from '../../support/raw-http.ts';
 import type { RawAnswer } from '../../support/raw-http.ts';
 import { startHeldService, startService } from '../../support/service.ts';
 import { createLongList } from '../../support/stored-plants.ts';
@@ -114,7 +114,7 @@ it('a response reaches a client that first sends its whole request, even if the 
     connection.send('x'.repeat(1_000_000));
     await sleep(20);
     connection.socket.resume();
-    assert.equal(parseRawAnswer(await connection.until(/\}$/)).status, status);
+    assert.equal(parseRawAnswers(await connection.until(/\}$/))[0]?.status, status);
     assert.ok(socket.listenerCount('error') < 5, 'there is not one listener for each read');
   }
 });
@@ -127,7 +127,7 @@ it('input that is not HTTP does not affect the response to a request in progress
   connection.send('garbage\r\n\r\n');
   await eventuallyEqual(() => socket.isPaused(), true);
   service.held.release();
-  assert.equal(parseRawAnswer(await connection.untilClosed()).status, 200);
+  assert.equal(parseRawAnswers(await connection.untilClosed())[0]?.status, 200);
 });
 
 it('input that is not HTTP does not add an error response to a list that is being sent', async (t) => {
@@ -149,7 +149,7 @@ it('a request has no effect if its connection is refused while its caller is bei
   await store.createPlant('ada', { id: 1, name: 'Fern' });
   const text = `DELETE /plants/1 HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
   const connection = await RawConnection.open(t, port, text);
-  assert.equal(parseRawAnswer(await connection.untilClosed()).error, 40009);
+  assert.equal(parseRawAnswers(await connection.untilClosed())[0]?.error, 40009);
   caller.resolve({ user: 'ada' });
   await eventuallyEqual(() => messages.map(({ status }) => status), [499]);
   assert.deepEqual([await store.listPlants('ada'), faults], [[{ id: 1n, name: 'Fern' }], []]);

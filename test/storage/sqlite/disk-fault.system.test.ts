@@ -48,7 +48,7 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
           await sleep(50);
           assert.equal((await create(id)).status, 503);
           assert.equal(clients.acknowledged(), before);
-          await strace.detach();
+          await strace.stop('SIGINT');
           await clients.acknowledgeMore(100);
           assert.equal((await create(id)).status, 200);
         }

@@ -16,7 +16,7 @@ async function syncedDuring(t: TestContext, work: () => Promise<unknown>): Promi
   const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
   if (strace === undefined) return undefined;
   await work();
-  await strace.detach();
+  await strace.stop('SIGINT');
   return [...(await readFile(output, 'utf8')).matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path = '']) => path);
 }
 

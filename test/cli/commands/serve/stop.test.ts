@@ -2,17 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../support/eventually.ts';
-import { parseRawAnswer } from '../../../support/raw-http.ts';
-import type { RawConnection } from '../../../support/raw-http.ts';
+import { parseRawAnswers, post, RawConnection } from '../../../support/raw-http.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
-import { adminUrlOf, beginCreate, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
+import { adminUrlOf, folderWithToken, startTokenServer } from '../../../support/token-server.ts';
 import type { TokenServer } from '../../../support/token-server.ts';
 
 const plant = '{"id":1,"name":"Basil"}';
 
 /** Sends half the body of a POST request after the server has started to read the request. */
-async function sendHalf(t: HasAfter, started: TokenServer): Promise<RawConnection> {
-  const connection = await beginCreate(t, started, plant);
+async function sendHalf(t: HasAfter, { server, token }: TokenServer): Promise<RawConnection> {
+  const header = post('', plant.length).replace('Bearer ada', `Bearer ${token}\r\nExpect: 100-continue`);
+  const connection = await RawConnection.open(t, server.port, header);
+  await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
   connection.send(plant.slice(0, 10));
   return connection;
 }
@@ -45,10 +46,9 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
       assert.match(String((refused as Error).cause), /ECONNREFUSED/);
     });
     connection.send(plant.slice(10));
-    const received = await connection.untilClosed();
-    const { status, head, json } = parseRawAnswer(received.replace('HTTP/1.1 100 Continue\r\n\r\n', ''));
-    assert.deepEqual([status, json], [200, { name: 'Basil' }]);
-    assert.match(head, /^connection: close$/im);
+    const [, answer] = parseRawAnswers(await connection.untilClosed());
+    assert.deepEqual([answer?.status, answer?.json], [200, { name: 'Basil' }]);
+    assert.match(answer?.head ?? '', /^connection: close$/im);
     assert.equal(await exit, 0);
     assert.equal(started.log().at(-1)?.['message'], 'stopped');
     const again = await startTokenServer(t, [], { folder: started });
