@@ -11,7 +11,7 @@ import { PostgresCluster } from '../support/postgres.ts';
 import { assertTestsPassed, plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { apps, arePackagesInstalled, examples, startProgram } from './program.ts';
+import { addPlantStore, apps, examples, startProgram } from './program.ts';
 
 async function startExample(t: TestContext, name: string, env: Record<string, string> = {}): Promise<ServerProcess> {
   return startProgram(t, [process.execPath, join(examples, name)], await temporaryFolder(t), env);
@@ -95,15 +95,8 @@ const tracedProgram = `
     kind: span.kind,
   }))));`;
 
-/** The Node.js arguments that run a test file of `apps` with Vitest and Jest. */
-const runners = [
-  [join(apps, 'node_modules/vitest/vitest.mjs'), 'run', '--globals', '--root'],
-  ['--experimental-vm-modules', join(apps, 'node_modules/jest/bin/jest.js'), '--transform', '{}', '--rootDir'],
-];
-
-describe('examples/frameworks', { concurrency: 2 }, () => {
+describe('examples/frameworks', { concurrency: 2, skip: addPlantStore(examples) }, () => {
   it('pino-http.ts › logs every request with the id of the response, but not the token', async (t) => {
-    if (!arePackagesInstalled(t)) return;
     const { url, stdout, stderr } = await startExample(t, 'pino-http.ts');
     const response = await fetch(`${url}/plants?limit=1`, { headers: { authorization: 'Bearer secret' } });
     const id = response.headers.get('x-request-id') ?? '';
@@ -115,7 +108,6 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
   });
 
   it('sessions.ts › accepts a cookie, and keeps the connection usable after it refused a large body', async (t) => {
-    if (!arePackagesInstalled(t)) return;
     const { url } = await startExample(t, 'sessions.ts', { SESSION: 's1' });
     const call = async (method: string, body?: string): Promise<string> => {
       const headers = { cookie: 'session=s1', 'content-type': 'application/json' };
@@ -130,7 +122,6 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
   });
 
   it('jose.ts › accepts only the access tokens of its issuer', async (t) => {
-    if (!arePackagesInstalled(t)) return;
     const { url: ISSUER, sign, stranger } = await startIssuer(t);
     const { url } = await startExample(t, 'jose.ts', { ISSUER });
     const statusFor = async (token: string, method = 'GET', base = url): Promise<number> => {
@@ -147,22 +138,19 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
     assert.equal(await statusFor(sign(), 'GET', offline.url), 500);
   });
 
-  it('node-test.test.ts › passes under node --test', async (t) => {
-    if (!arePackagesInstalled(t)) return;
+  it('node-test.test.ts › passes under node --test', async () => {
     const args = ['--test', join(examples, 'node-test.test.ts')];
     assertTestsPassed(await runSuccessfully(process.execPath, args, { cwd: examples }));
   });
 
-  it('vitest.test.ts › passes under Vitest', async (t) => {
-    if (!arePackagesInstalled(t)) return;
+  it('vitest.test.ts › passes under Vitest', async () => {
     const vitest = join(examples, 'node_modules/vitest/vitest.mjs');
     const args = [vitest, 'run', '--root', examples, 'vitest.test.ts'];
     const env = { ...plainEnvironment(), NO_COLOR: '1' };
     assert.match(await runSuccessfully(process.execPath, args, { cwd: examples, env }), /Tests +2 passed/);
   });
 
-  it('opentelemetry.ts › makes each request a child of the client or HTTP span, and links its commit', async (t) => {
-    if (!arePackagesInstalled(t)) return;
+  it('opentelemetry.ts › makes each request a child of the client or HTTP span, and links its commit', async () => {
     const args = ['--input-type=module', '--eval', tracedProgram];
     const spans = JSON.parse(await runSuccessfully(process.execPath, args, { cwd: examples })) as Span[];
     const http = spans.find(({ name, kind }) => name !== 'POST /plants' && kind === 1); // SpanKind.SERVER
@@ -186,20 +174,24 @@ describe('examples/frameworks', { concurrency: 2 }, () => {
     );
   });
 
-  it('fake timers of Vitest and Jest › do not delay a store, a fetch handler or a server', async (t) => {
-    if (!arePackagesInstalled(t, apps)) return;
-    const cluster = await PostgresCluster.start(t);
-    for (const args of runners) {
-      const env = { ...plainEnvironment(), DATABASE_URL: await cluster.makeDatabase(), NO_COLOR: '1' };
-      // The runners fail a test after five seconds by default.
-      const rest = [join(apps, 'apps'), '--testTimeout=60000', 'fake-timers.test.js'];
-      await runSuccessfully(process.execPath, [...args, ...rest], { cwd: apps, env, timeoutMs: 300_000 });
-    }
-  });
-
-  it('TypeScript › accepts every example', async (t) => {
-    if (!arePackagesInstalled(t)) return;
+  it('TypeScript › accepts every example', async () => {
     const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
     await runSuccessfully(process.execPath, [tsc, '-p', examples], { cwd: examples });
   });
+});
+
+/** The Node.js arguments that run a test file of `apps` with Vitest and Jest. */
+const runners = [
+  [join(apps, 'node_modules/vitest/vitest.mjs'), 'run', '--globals', '--root'],
+  ['--experimental-vm-modules', join(apps, 'node_modules/jest/bin/jest.js'), '--transform', '{}', '--rootDir'],
+];
+
+it('fake timers of Vitest and Jest › delay no store, handler or server', { skip: addPlantStore(apps) }, async (t) => {
+  const cluster = await PostgresCluster.start(t);
+  for (const args of runners) {
+    const env = { ...plainEnvironment(), DATABASE_URL: await cluster.makeDatabase(), NO_COLOR: '1' };
+    // The runners fail a test after five seconds by default.
+    const rest = [join(apps, 'apps'), '--testTimeout=60000', 'fake-timers.test.js'];
+    await runSuccessfully(process.execPath, [...args, ...rest], { cwd: apps, env, timeoutMs: 300_000 });
+  }
 });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { TestContext } from 'node:test';
 import { plainEnvironment } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
+import { skipWithout } from '../support/system-fault.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
 /** The folder of the examples. */
@@ -16,23 +16,20 @@ export const examples: string = join(root, 'examples/frameworks');
 export const apps: string = join(root, 'test/frameworks');
 
 /**
- * Returns whether the packages of a folder are installed. If they are, `plant-store` is added to them. If they are not,
- * the test is skipped with a message.
+ * Adds `plant-store` to the packages of a folder. If they are not installed, returns the reason to skip the tests;
+ * otherwise `false`.
  */
-export function arePackagesInstalled(t: TestContext, folder: string = examples): boolean {
-  const packages = join(folder, 'node_modules');
-  if (!existsSync(join(packages, 'express'))) {
-    t.skip(`not run: \`npm ci --prefix ${relative(root, folder)}\` installs what this test needs`);
-    return false;
-  }
+export function addPlantStore(folder: string): string | false {
+  const reason = skipWithout(relative(root, folder));
+  if (reason !== false) return reason;
   try {
-    symlinkSync(root, join(packages, 'plant-store'), 'dir');
+    symlinkSync(root, join(folder, 'node_modules/plant-store'), 'dir');
   } catch (error) {
     // Another test file, perhaps in parallel, has added it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   assert.ok(existsSync(join(root, 'dist/fetch.js')), 'There is no dist: run `npm run build` first.');
-  return true;
+  return false;
 }
 
 /** Starts a program, and waits until it prints its URL or port. The program is stopped after the test. */

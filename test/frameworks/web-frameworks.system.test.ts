@@ -9,11 +9,12 @@ import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { assertConforms } from '../support/conformance.ts';
 import { readDocument } from '../support/documents.ts';
-import { findProgram } from '../support/system-fault.ts';
+import { skipWithout } from '../support/system-fault.ts';
 import { plainEnvironment, runSuccessfully } from '../support/run-program.ts';
+import { root } from '../support/sources.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { apps, arePackagesInstalled, examples, startProgram } from './program.ts';
+import { addPlantStore, apps, examples, startProgram } from './program.ts';
 
 /** Builds an app with a route in a folder, and returns the Node.js arguments that serve it on `process.env.PORT`. */
 type Build = (folder: string, route: string) => Promise<string[]>;
@@ -59,8 +60,8 @@ async function build(folder: string, args: string[], files: Record<string, strin
 interface Mount {
   /** The path under which the service is mounted; default `/garden`. */
   readonly prefix?: string;
-  /** A runtime from `test/runtimes`; default Node.js. */
-  readonly runtime?: 'bun' | 'deno';
+  /** Default Node.js. */
+  readonly runtime?: keyof typeof runtimes;
   /** Builds the app, if the example is a route of it. */
   readonly build?: Build;
   /** Conformance checks that fail because of how the framework's own server handles connections. */
@@ -69,9 +70,12 @@ interface Mount {
 
 /** Most servers of the Fetch API process pipelined requests in parallel. */
 const inParallel = 'bytes-pipelining';
-const runtimeFlags = {
-  bun: [],
-  deno: 'serve --allow-all --node-modules-dir=manual --host 127.0.0.1 --port 0'.split(' '),
+const binaries = join(root, 'test/runtimes/node_modules/.bin');
+const denoFlags = ['--allow-all', '--node-modules-dir=manual', '--host', '127.0.0.1', '--port', '0'];
+const runtimes = {
+  node: [process.execPath],
+  bun: [join(binaries, 'bun')],
+  deno: [join(binaries, 'deno'), 'serve', ...denoFlags],
 };
 
 const callers = `({
@@ -112,16 +116,12 @@ async function prepare(cwd: string, code: string, command: readonly string[], bu
 
 /** Checks that an example passes every conformance check, and survives disconnects. */
 async function checkMount(t: TestContext, file: string, mount: Mount = {}): Promise<void> {
-  const { prefix = '/garden', runtime, build, skipped = [] } = mount;
-  if (!arePackagesInstalled(t, build === undefined ? examples : apps)) return;
-  const program = runtime === undefined ? process.execPath : findProgram(t, 'runtimes', `.bin/${runtime}`);
-  if (program === undefined) return;
+  const { prefix = '/garden', runtime = 'node', build, skipped = [] } = mount;
   const text = await readDocument(`examples/frameworks/${file}`);
   const changed = text.replace(/\(token === \S+ \? \{ user: 'ada' \} : null\)/, callers);
   assert.notEqual(changed, text);
   const cwd = await temporaryFolder(t);
-  const flags = runtime === undefined ? [] : runtimeFlags[runtime];
-  const command = await prepare(cwd, changed, [program, ...flags], build);
+  const command = await prepare(cwd, changed, runtimes[runtime], build);
   const { url, stdout, stderr, isRunning, stop } = await startProgram(t, command, cwd, { HOST: '127.0.0.1' });
 
   const tokens = { a: 'token-of-ada', b: 'token-of-adam', readOnly: 'read-only-token' };
@@ -140,7 +140,9 @@ async function checkMount(t: TestContext, file: string, mount: Mount = {}): Prom
   assert.doesNotMatch(stdout() + stderr(), /unhandled|uncaught|failed:|[a-z]Error\b/i);
 }
 
-describe('examples of web frameworks', { concurrency: 2 }, () => {
+const skip = addPlantStore(examples) || addPlantStore(apps) || skipWithout('test/runtimes');
+
+describe('examples of web frameworks', { concurrency: 2, skip }, () => {
   it('express.ts › passes every check', (t) => checkMount(t, 'express.ts'));
   it('fastify.ts › passes every check', (t) => checkMount(t, 'fastify.ts'));
   it('koa.ts › passes every check', (t) => checkMount(t, 'koa.ts'));

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
-import { findProgram } from '../support/system-fault.ts';
+import { skipWithout } from '../support/system-fault.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { HasAfter } from '../support/temporary-folder.ts';
 import { run } from './pack.ts';
 
 /** Prints the stored plants, or the error of the constructor. */
@@ -39,13 +39,9 @@ const flags = ['program.mjs', '--bundle', '--platform=node', '--outdir=out'];
 /** The entry point in docs/embedding.md. */
 const worker = 'worker=./node_modules/plant-store/dist/storage/sqlite/commit-thread/worker.js';
 
-/**
- * Bundles the program with webpack or esbuild. Returns a folder that contains only the bundle; `undefined` if the
- * bundler is not installed.
- */
-async function bundle(t: TestContext, bundler: string, ...args: string[]): Promise<string | undefined> {
-  const path = findProgram(t, 'package', bundler);
-  if (path === undefined) return undefined;
+/** Bundles the program with webpack or esbuild. Returns a folder that contains only the bundle. */
+async function bundle(t: HasAfter, bundler: string, ...args: string[]): Promise<string> {
+  const path = join(root, 'test/package/node_modules', bundler);
   const folder = await temporaryFolder(t);
   const copied = join(folder, 'node_modules/plant-store');
   for (const name of ['dist', 'package.json']) await cp(join(root, name), join(copied, name), { recursive: true });
@@ -56,22 +52,19 @@ async function bundle(t: TestContext, bundler: string, ...args: string[]): Promi
   return join(folder, 'out');
 }
 
-function runBundle(folder: string, file = 'program.js'): Promise<string> {
-  return run(folder, process.execPath, [file]);
-}
+const skip = skipWithout('test/package');
 
-describe('SqliteStorage with commitThread in a bundle', { concurrency: 2 }, () => {
+describe('SqliteStorage with commitThread in a bundle', { concurrency: 2, skip }, () => {
   it('a bundle starts the thread from a second entry point, also with shared chunks and minified', async (t) => {
     for (const more of [[], ['--splitting', '--minify']]) {
       const folder = await bundle(t, esbuild, worker, '--format=esm', ...more);
-      if (folder !== undefined) assert.equal(await runBundle(folder), stored);
+      assert.equal(await run(folder, process.execPath, ['program.js']), stored);
     }
   });
 
   it('a bundle throws an error if it is CommonJS or a single executable', async (t) => {
     const folder = await bundle(t, esbuild, '--format=cjs', '--out-extension:.js=.cjs');
-    if (folder === undefined) return;
-    assert.match(await runBundle(folder, 'program.cjs'), missing);
+    assert.match(await run(folder, process.execPath, ['program.cjs']), missing);
     await writeFile(join(folder, 'sea.json'), '{"main":"program.cjs","output":"program"}');
     await run(folder, process.execPath, ['--build-sea', 'sea.json']);
     assert.match(await run(folder, join(folder, 'program'), []), missing);
@@ -79,6 +72,6 @@ describe('SqliteStorage with commitThread in a bundle', { concurrency: 2 }, () =
 
   it('a bundle throws an error if webpack did not add the thread', async (t) => {
     const folder = await bundle(t, 'webpack/lib/index.js');
-    if (folder !== undefined) assert.match(await runBundle(folder, 'program.mjs'), missing);
+    assert.match(await run(folder, process.execPath, ['program.mjs']), missing);
   });
 });

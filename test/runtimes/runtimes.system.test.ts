@@ -2,21 +2,22 @@ import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { findProgram } from '../support/system-fault.ts';
+import { skipWithout } from '../support/system-fault.ts';
 import { runProgram, runSuccessfully } from '../support/run-program.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-it('the command line and SqliteStorage refuse Node.js 22.16.0, whose SQLite can corrupt a file', async (t) => {
-  const node = findProgram(t, 'runtimes', 'node/bin/node');
-  if (node === undefined) return;
+const skip = skipWithout('test/runtimes');
+const packages = join(root, 'test/runtimes/node_modules');
+
+it('the command line and SqliteStorage refuse Node.js 22.16.0, which can corrupt a file', { skip }, async (t) => {
   const cwd = await temporaryFolder(t);
   const openFile = `import { SqliteStorage } from '${root}dist/sqlite.js'; new SqliteStorage('plants.db');`;
   for (const [args, exitCode, output] of [
     [[join(root, 'dist/cli/main.js'), '--version'], 2, /Node\.js 22\.16\.0/],
     [['--input-type=module', '--eval', openFile], 1, /SQLite 3\.49\.1/],
   ] as const) {
-    const { code, stderr } = await runProgram(node, [...args], { cwd });
+    const { code, stderr } = await runProgram(join(packages, 'node/bin/node'), [...args], { cwd });
     assert.equal(code, exitCode);
     assert.match(stderr, output);
   }
@@ -34,12 +35,14 @@ const program = `
   console.log((await pending).name);
 `;
 
-it('Deno and Bun commit in a thread, and close the store', async (t) => {
+it('Deno and Bun commit in a thread, and close the store', { skip }, async (t) => {
   for (const [name, ...args] of [['deno', 'run', '--allow-all'], ['bun']] as const) {
-    const runtime = findProgram(t, 'runtimes', `.bin/${name}`);
-    if (runtime === undefined) return;
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'program.mjs'), program);
-    assert.equal(await runSuccessfully(runtime, [...args, 'program.mjs'], { cwd }), '1\nMoss\n', name);
+    assert.equal(
+      await runSuccessfully(join(packages, '.bin', name), [...args, 'program.mjs'], { cwd }),
+      '1\nMoss\n',
+      name,
+    );
   }
 });

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'node:test';
 import { untilListening } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
+import { root } from './sources.ts';
 
 /** Returns whether a program is installed. If the program is missing, the test is skipped with the reason. */
 export function hasProgram(t: TestContext, name: string): boolean {
@@ -16,14 +16,12 @@ export function hasProgram(t: TestContext, name: string): boolean {
 }
 
 /**
- * Returns the path of a program from a test folder with its own package.json, such as `test/runtimes`. If the program
- * is not installed, the test is skipped with a message that says how to install it, and the result is `undefined`.
+ * Returns the reason to skip tests that need the packages of a folder with its own package.json, such as
+ * `test/runtimes`; `false` if the packages are installed.
  */
-export function findProgram(t: TestContext, folder: 'package' | 'runtimes', path: string): string | undefined {
-  const program = fileURLToPath(new URL(`../${folder}/node_modules/${path}`, import.meta.url));
-  if (existsSync(program)) return program;
-  t.skip(`not run: \`npm ci --prefix test/${folder}\` installs what this test needs`);
-  return undefined;
+export function skipWithout(folder: string): string | false {
+  if (existsSync(join(root, folder, 'node_modules/.package-lock.json'))) return false;
+  return `not run: \`npm ci --prefix ${folder}\` installs what this test needs`;
 }
 
 /**
