@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { readCommandLine, UsageError } from '../../src/cli/command-line.ts';
 import { commandNames, commands, flags, flagsOf, variablesOf } from '../../src/cli/table.ts';
 import type { Command, Flag, FlagName } from '../../src/cli/table.ts';
-import { listDocs, readDocument } from '../support/documents.ts';
+import { documents, readDocument } from '../support/documents.ts';
 
 function setEnvironment(t: TestContext, variables: Record<string, string>): void {
   const { env } = process;
@@ -97,8 +97,7 @@ it('readCommandLine › refuses each invalid operand, flag and variable by its n
 
 it('docs and deploy › name only commands, flags and variables that exist', async () => {
   const deployed = ['systemd/plant-store.service', 'systemd/plant-store-backup.service', 'container/Containerfile'];
-  const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...(await listDocs())];
-  const texts = await Promise.all([...pages, ...deployed.map((file) => `deploy/${file}`)].map(readDocument));
+  const texts = await Promise.all([...documents, ...deployed.map((file) => `deploy/${file}`)].map(readDocument));
   const known = (Object.keys(flags) as FlagName[]).flatMap(variablesOf);
   let uses = 0;
   for (const text of texts) {

@@ -2,11 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { root } from './sources.ts';
 
-/** Returns the pages of `docs`, as paths from the root folder. */
-export async function listDocs(): Promise<string[]> {
-  const names = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
-  return names.sort().map((name) => `docs/${name}`);
-}
+const docs = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).sort();
+
+/** The documents for users, as paths from the root folder. */
+export const documents: readonly string[] = [
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...docs.map((name) => `docs/${name}`),
+];
 
 /** Reads a file of the repository. `path` is relative to the root folder. */
 export function readDocument(path: string): Promise<string> {
@@ -36,10 +38,11 @@ export async function parsePage(path: string) {
   return { anchors, links };
 }
 
-/** Returns the snippets of the README and the docs. A name consists of the page and the position on the page. */
+export type Snippet = Awaited<ReturnType<typeof readSnippets>>[number];
+
+/** Returns the snippets of the documents. A name consists of the page and the position on the page. */
 export async function readSnippets() {
-  const pages = ['README.md', 'CONTRIBUTING.md', ...(await listDocs())];
-  const snippets = pages.map(async (page) => {
+  const snippets = documents.map(async (page) => {
     const fences = (await readDocument(page)).matchAll(/^```(\w*)\n(.*?)^```$/gms);
     return Array.from(fences, ([, language = '', code = ''], n) => ({ name: `${page}, ${n + 1}`, language, code }));
   });
