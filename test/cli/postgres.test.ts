@@ -8,6 +8,7 @@ import type { StorageLocation } from '../../src/cli/storage.ts';
 import { isWrongSetting } from '../../src/cli/postgres.ts';
 import type { PostgresLocation } from '../../src/cli/postgres.ts';
 import { describeError } from '../../src/cli/process.ts';
+import { create, firstPage } from '../../src/testing/plants.ts';
 import { assertFails, callCommand } from '../support/call-command.ts';
 import { runCommand, spawnCommand } from '../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../support/eventually.ts';
@@ -17,7 +18,6 @@ import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { folderWithToken } from '../support/token-server.ts';
-import { create, firstPage } from '../support/writes.ts';
 
 const cluster = await PostgresCluster.start({ after }, { checksPassword: true });
 

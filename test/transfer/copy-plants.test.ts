@@ -6,11 +6,10 @@ import { copyPlants, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { CopyCounts, CopyPlantsOptions, OwnedPlant, PlantConflict, StorageAdapter } from '../../src/index.ts';
 import { maxInt64, minInt64 } from '../../src/core/model/plant.ts';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { plantOf } from '../../src/testing/plants.ts';
+import { createEach, plantOf } from '../../src/testing/plants.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { hostilePlants, rowOfPlants, scanAll } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { createEach } from '../support/writes.ts';
 
 async function memoryWith(plants: readonly OwnedPlant[]): Promise<HookedStorage> {
   const storage = new HookedStorage();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { MemoryStorage } from '../../../src/index.ts';
+import { createEach } from '../../../src/testing/plants.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { expectFullPages } from '../../support/page-size.ts';
 import { rowOfPlants } from '../../support/stored-plants.ts';
-import { createEach } from '../../support/writes.ts';
 
 // `makeWriteFail` is omitted, because a MemoryStorage reads the whole batch before it changes anything, and nothing can
 // fail afterward.

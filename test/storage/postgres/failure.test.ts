@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { after, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import { create, firstPage } from '../../../src/testing/plants.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startModelClients } from '../../support/model-clients.ts';
@@ -13,7 +14,6 @@ import type { Service } from '../../support/service.ts';
 import { scanAll } from '../../support/stored-plants.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
-import { create, firstPage } from '../../support/writes.ts';
 
 const cluster = await PostgresCluster.start({ after });
 

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { isWrongSetting, openPostgres, parseConnectionString } from '../../../src/cli/postgres.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import { create, firstPage } from '../../../src/testing/plants.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { freePort } from '../../support/listen.ts';
 import { PostgresCluster, spawnAsOwner } from '../../support/postgres.ts';
 import { untilListening } from '../../support/server-process.ts';
 import { ownedFolder } from '../../support/temporary-folder.ts';
-import { create, firstPage } from '../../support/writes.ts';
 
 const program = '/usr/sbin/pgbouncer';
 const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';

@@ -9,10 +9,10 @@ import { maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import { create, createEach, firstPage, remove } from '../../../src/testing/plants.ts';
 import { expectFullPages } from '../../support/page-size.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { scanAll } from '../../support/stored-plants.ts';
-import { create, createEach, firstPage, remove } from '../../support/writes.ts';
 
 const cluster = await PostgresCluster.start({ after });
 

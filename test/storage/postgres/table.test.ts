@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
 import type { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import { create, firstPage, remove } from '../../../src/testing/plants.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { scanAll } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
-import { create, firstPage, remove } from '../../support/writes.ts';
 
 const cluster = await PostgresCluster.start({ after });
 

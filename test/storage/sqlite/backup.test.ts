@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { it } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
+import { create } from '../../../src/testing/plants.ts';
 import { createAll, readAll, rowOfPlants } from '../../support/stored-plants.ts';
-import { create } from '../../support/writes.ts';
 import { makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
 
 /** Enough plants for a backup of several steps. */

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { create, createEach, firstPage, remove } from '../../../src/testing/plants.ts';
 import { damageFile } from '../../support/sqlite-file.ts';
 import { createAll, rowOfPlants, scanAll } from '../../support/stored-plants.ts';
 import { hasProgram } from '../../support/system-fault.ts';
-import { create, createEach, firstPage, remove } from '../../support/writes.ts';
 import { ids, idsAfterCrash, makeCrashed, newPath, openSqlite, whileStuck } from './sqlite-state.ts';
 
 const damaged = {

@@ -8,12 +8,12 @@ import { pathToFileURL } from 'node:url';
 import { openDatabase, openToRead } from '../../../src/storage/sqlite/database.ts';
 import { databaseFiles } from '../../../src/storage/sqlite/file.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { create } from '../../../src/testing/plants.ts';
 import { eventually } from '../../support/eventually.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { createAll, hostilePlants, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
-import { create } from '../../support/writes.ts';
 import { ids, makeCrashed, newPath, openSqlite } from './sqlite-state.ts';
 
 const plants = rowOfPlants('ada', 1);

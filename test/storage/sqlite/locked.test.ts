@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { create } from '../../../src/testing/plants.ts';
 import { holdDatabase } from '../../support/hold-database.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { createAll } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
-import { create } from '../../support/writes.ts';
 import { ids, newPath, openSqlite } from './sqlite-state.ts';
 
 const write = create(1);

@@ -3,12 +3,12 @@ import { mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { create } from '../../../src/testing/plants.ts';
 import { evalArgs, runSuccessfully } from '../../support/run-program.ts';
 import { sourceUrl } from '../../support/sources.ts';
 import { checkIntegrity, execute } from '../../support/sqlite-file.ts';
 import { createAll } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
-import { create } from '../../support/writes.ts';
 import { ids, idsAfterCrash, isLoss, newPath, openSqlite } from './sqlite-state.ts';
 
 const endings = ['', '-wal', '-shm'];

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Write } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import { firstPage } from '../../../src/testing/plants.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
-import { firstPage } from '../../support/writes.ts';
 
 /** Matches a `storage_unavailable` error. */
 export const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };

@@ -6,14 +6,13 @@ import { it } from 'node:test';
 import { hasResultCode, openDatabase } from '../../../src/storage/sqlite/database.ts';
 import { Reader, SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { describeNeededNode } from '../../../src/storage/sqlite/version.ts';
-import { plantOf } from '../../../src/testing/plants.ts';
+import { create, firstPage, plantOf, remove } from '../../../src/testing/plants.ts';
 import type { StorageLocation } from '../../../src/testing/place.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { expectFullPages } from '../../support/page-size.ts';
 import { damageFile, execute } from '../../support/sqlite-file.ts';
 import { createAll } from '../../support/stored-plants.ts';
 import { countFailures, startTwoServers } from '../../support/two-servers.ts';
-import { create, firstPage, remove } from '../../support/writes.ts';
 import { newPath, openSqlite } from './sqlite-state.ts';
 
 /** The size of a page in the WAL, with its header. */

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
+import { create } from '../../../src/testing/plants.ts';
 import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { attachStrace } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { create } from '../../support/writes.ts';
 import { newPath, openSqlite } from './sqlite-state.ts';
 
 /** Returns the paths that this process syncs during `work`, in order, or `undefined` if strace cannot be attached. */

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { create } from '../../../../src/testing/plants.ts';
 import { evalArgs, plainEnvironment, runProgram, runSuccessfully } from '../../../support/run-program.ts';
 import { root, sourceUrl } from '../../../support/sources.ts';
 import { execute, slowSql } from '../../../support/sqlite-file.ts';
 import { createAll } from '../../../support/stored-plants.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import type { HasAfter } from '../../../support/temporary-folder.ts';
-import { create } from '../../../support/writes.ts';
 import { ids, isLoss, newPath, openSqlite, unavailable } from '../sqlite-state.ts';
 
 /** Opens a storage whose worker thread has created plant 1. */

@@ -1,1 +1,0 @@
-export { create, createEach, firstPage, remove } from '../../src/testing/plants.ts';
