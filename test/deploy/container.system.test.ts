@@ -94,18 +94,6 @@ async function startPodman(t: TestContext) {
   };
 }
 
-/** Builds the image without network access. */
-async function buildImage({ folder, run }: Podman, adminPort: number): Promise<void> {
-  const context = join(folder, 'context');
-  await mkdir(context);
-  // The containers share the network of this machine, on which another process might use port 9000.
-  const containerfile = (await readDocument('deploy/container/Containerfile')).replaceAll('9000', String(adminPort));
-  await writeFile(join(context, 'Containerfile'), containerfile);
-  await pack(context);
-  const flags = ['--format=docker', '--pull=never', '--network=none', '--build-arg=NODE_IMAGE=localhost/node'];
-  await run('build', '--quiet', ...flags, '--tag=localhost/plant-store', context);
-}
-
 /**
  * Starts a container with a read-only root file system and a volume. Docker does not mount temporary folders, so a flag
  * prevents Podman from mounting them.
@@ -121,8 +109,16 @@ function startContainer(t: TestContext, podman: Podman, name: string) {
 it('deploy/container › builds an image that keeps its data in a volume and stops gracefully', async (t) => {
   const podman = await startPodman(t);
   if (podman === undefined) return;
+  const context = join(podman.folder, 'context');
+  await mkdir(context);
+  // The containers share the network of this machine, on which another process might use port 9000.
   const adminPort = await freePort();
-  await buildImage(podman, adminPort);
+  const containerfile = (await readDocument('deploy/container/Containerfile')).replaceAll('9000', String(adminPort));
+  await writeFile(join(context, 'Containerfile'), containerfile);
+  await pack(context);
+  const flags = ['--format=docker', '--pull=never', '--network=none', '--build-arg=NODE_IMAGE=localhost/node'];
+  await podman.run('build', '--quiet', ...flags, '--tag=localhost/plant-store', context);
+
   const first = await startContainer(t, podman, 'first');
   const evaluate = (code: string): Promise<string> => podman.run('exec', 'first', 'node', '--print', code);
   const token = (await evaluate('fs.readFileSync("first-token.txt", "utf8")')).trim();
