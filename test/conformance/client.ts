@@ -93,8 +93,7 @@ function createUser(deliver: Deliver, token?: string) {
     return send('POST /plants', body, headers);
   }
 
-  const create = (plant: NewPlant, headers?: ReplacedHeaders): Promise<Exchange> =>
-    post(newPlantJson(plant), plant.id, headers);
+  const create = (plant: NewPlant, headers?: ReplacedHeaders) => post(newPlantJson(plant), plant.id, headers);
   const list = (query = '', headers?: ReplacedHeaders): Promise<Exchange> =>
     send(query === '' ? 'GET /plants' : `GET /plants?${query}`, undefined, headers);
   const remove = (id: bigint | string): Promise<Exchange> => send(`DELETE /plants/${id}`);

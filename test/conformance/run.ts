@@ -17,7 +17,6 @@ function parse() {
     token: { type: 'string', multiple: true, default: [] as string[] },
     'read-only-token': { type: 'string' },
     skip: { type: 'string', multiple: true, default: [] as string[] },
-    help: { type: 'boolean' },
   } as const;
   try {
     return parseArgs({ options, allowPositionals: true });
@@ -27,10 +26,6 @@ function parse() {
 }
 
 const { values, positionals } = parse();
-if (values.help === true) {
-  console.log(usage);
-  process.exit();
-}
 const [url = '', ...others] = positionals;
 const [a = '', b = '', ...moreTokens] = values.token;
 if (!URL.canParse(url) || a === '' || b === '' || a === b || others.length + moreTokens.length > 0) fail(usage);

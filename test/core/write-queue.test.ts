@@ -250,8 +250,7 @@ it('plant-store:commit provides the contexts of the writes, and runs in the cont
   const seen: (string | undefined)[] = [];
   storage.beforeCommit = () => seen.push(context.getStore());
   const store = new PlantStore({ storage });
-  const create = (name: string, id: number): Promise<unknown> =>
-    context.run(name, () => store.createPlant('ada', { id, name }));
+  const create = (name: string, id: number) => context.run(name, () => store.createPlant('ada', { id, name }));
   await Promise.all(['Fern', 'Moss'].map(create));
   assert.deepEqual(seen, ['Fern+Moss']);
 });

@@ -70,14 +70,11 @@ export const listChecks: Checks = {
     for (const index of [3, 0, 4, 5, 2, 1]) await mustCreate(c.a, ...plants.slice(index, index + 1));
     await expectMine(c, plants);
   },
-  'list-all MUST list all plants without a limit, and as many as a limit above 1000 allows, without a Link': withRow(
-    manyPlants,
-    async (c, row, before) => {
-      for (const query of ['', 'limit=2147483647']) await expectMine(c, row, c.a, query);
-      expectNoNext(c, await expectPlants(c.a.list(`after=${before}&limit=1001`), row.slice(0, 1001)));
-      await expectPages(c, await c.a.list(`after=${before}&limit=1000`), 1000, row);
-    },
-  ),
+  'list-all MUST list all plants, or as many as a large limit allows': withRow(manyPlants, async (c, row, before) => {
+    for (const query of ['', 'limit=2147483647']) await expectMine(c, row, c.a, query);
+    expectNoNext(c, await expectPlants(c.a.list(`after=${before}&limit=1001`), row.slice(0, 1001)));
+    await expectPages(c, await c.a.list(`after=${before}&limit=1000`), 1000, row);
+  }),
   'list-long MUST list long names completely, in a stream of more than 1 MiB and over several pages': async (c) => {
     const first = c.newId(40);
     const ids = Array.from({ length: 40 }, (_, n) => first + BigInt(n));
