@@ -7,7 +7,6 @@ export interface Tokens {
   readonly readOnly?: string | undefined;
 }
 
-/** The server to check. */
 export interface Server {
   /** The base URL, without a slash at the end. */
   readonly url: string;
@@ -24,7 +23,6 @@ export interface SentRequest {
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** A request and the response to it. */
 export interface Exchange {
   readonly request: SentRequest;
   readonly status: number;

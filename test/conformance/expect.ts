@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { inBatches } from './client.ts';
 import type { Client, Exchange, ListedPlant, NewPlant, User } from './client.ts';
 
-/** An exchange that may still be in progress. */
 type Sent = Exchange | Promise<Exchange>;
 
 /** Checks a rule. `plant` is a plant that no user has created yet. */

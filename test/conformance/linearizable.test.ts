@@ -5,12 +5,10 @@ import type { Operation } from './linearizable.ts';
 
 type Span = readonly [invokedMs: number, respondedMs: number];
 
-/** Returns an operation that creates the plant `name`, by default with the id 0. */
 function create([invokedMs, respondedMs]: Span, name: string, outcome?: boolean, id = 0n): Operation {
   return { request: { kind: 'create', user, plant: { id, name } }, outcome, invokedMs, respondedMs };
 }
 
-/** Returns an operation that deletes the plant with the id 0. */
 function remove([invokedMs, respondedMs]: Span, outcome: boolean): Operation {
   return { request: { kind: 'delete', user, id: 0n }, outcome, invokedMs, respondedMs };
 }

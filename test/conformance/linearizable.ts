@@ -22,7 +22,6 @@ export interface Operation {
 /** The search fails after this many states. */
 const maxStates = 200_000;
 
-/** The user of all operations. */
 export const user = 'ada';
 
 /** Performs an operation. Returns whether its outcome is possible. */
@@ -38,8 +37,7 @@ function perform(store: ReferenceStore, { request, outcome }: Operation): boolea
  *
  * The search uses the algorithm of Wing and Gong (1993) with the memoization of Lowe (2017). The search extends a
  * sequence of operations by one operation at a time. It skips a sequence if another order of the same operations has
- * already led to the same plants. The run time grows exponentially with the number of concurrent operations, but only
- * linearly with the length of the history.
+ * already led to the same plants.
  */
 export function isLinearizable(operations: readonly Operation[]): boolean {
   // A list without a response has no effect, and each one would double the number of states.

@@ -11,16 +11,18 @@ import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
 import { mockTimers } from '../support/mock-timers.ts';
 
+function openWith(beforeCommit: HookedStorage['beforeCommit'], maxPendingWrites?: number): PlantStore {
+  return new PlantStore({ storage: Object.assign(new HookedStorage(), { beforeCommit }), maxPendingWrites });
+}
+
 /** Opens a store whose commits wait until the test completes them. `sizes` contains the number of writes of each. */
-function open(maxPendingWrites = 10_000) {
-  const storage = new HookedStorage();
+function open(maxPendingWrites?: number) {
   const sizes: number[] = [];
   let held = new Hold();
-  storage.beforeCommit = ({ length }) => {
+  const store = openWith(({ length }) => {
     sizes.push(length);
     return held.hook();
-  };
-  const store = new PlantStore({ storage, maxPendingWrites });
+  }, maxPendingWrites);
   return {
     store,
     sizes,
@@ -67,12 +69,8 @@ it('write queue › concurrent writes are committed at once, in batches of 1000,
 });
 
 it('write queue › a batch ends at 1 MiB of names and tags, and has space for the writes of other users', async () => {
-  const storage = new HookedStorage();
   const batches: string[][] = [];
-  storage.beforeCommit = (writes) => {
-    batches.push(writes.map((write) => `${write.user} ${idOf(write)}`));
-  };
-  const store = new PlantStore({ storage });
+  const store = openWith((writes) => batches.push(writes.map((write) => `${write.user} ${idOf(write)}`)));
   const create = (user: string, id: number, kibibytes: number): Promise<unknown> =>
     store.createPlant(user, { id, name: 'x'.repeat(kibibytes * 512), tag: 'x'.repeat(kibibytes * 512) });
   const created = [create('ada', 1, 400), create('ada', 2, 400), create('ada', 3, 10), create('bob', 1, 2000)];
@@ -153,28 +151,19 @@ it('write queue › a batch waits after a slow commit, at most 10 ms, for the cl
 });
 
 it('write queue › a commit that fails rejects only its own writes', async () => {
-  const storage = new HookedStorage();
-  storage.beforeCommit = ({ length }) => {
+  const store = openWith(({ length }) => {
     if (length === 2) throw new Error('no disk');
-  };
-  const store = new PlantStore({ storage });
+  });
   // The third write needs a batch of its own, because its id is the same as the first one's.
   const created = await Promise.allSettled([1, 2, 1].map((id) => store.createPlant('ada', { id, name: '' })));
-  const expected = ['rejected', 'rejected', 'fulfilled'];
-  assert.equal(store.pendingWrites, 0);
-  assert.deepEqual(
-    created.map(({ status }) => status),
-    expected,
-  );
+  const statuses = created.map(({ status }) => status);
+  assert.deepEqual([...statuses, store.pendingWrites], ['rejected', 'rejected', 'fulfilled', 0]);
 });
 
 it('write queue › writes past maxPendingWrites are rejected with saturated until a commit completes', async () => {
   const { store, create, complete } = open(3);
-  for (const ids of [
-    [1, 2, 3],
-    [4, 5, 6],
-  ]) {
-    const created = ids.map(create);
+  for (const id of [1, 4]) {
+    const created = [create(id), create(id + 1), create(id + 2)];
     await iterations();
     assert.equal(store.pendingWrites, 3);
     await assert.rejects(create(9), { code: 'saturated' });
@@ -189,15 +178,13 @@ it('write queue › concurrent writes have the outcomes of consecutive ones, one
   const name = fc.constantFrom('', 'x'.repeat(600_000));
   const write = fc.record({ id: fc.bigInt({ min: 1n, max: 12n }), isCreate: fc.boolean(), pause: fc.boolean(), name });
   const property = fc.asyncProperty(fc.array(write, { maxLength: 60 }), async (writes) => {
-    const storage = new HookedStorage();
     let running = 0;
-    storage.beforeCommit = async (batch) => {
+    const store = openWith(async (batch) => {
       assert.equal(running++, 0);
       assert.equal(new Set(batch.map(idOf)).size, batch.length);
       await iteration();
       running--;
-    };
-    const store = new PlantStore({ storage });
+    });
     const reference = new ReferenceStore();
     const outcomes: Promise<boolean>[] = [];
     const expected: boolean[] = [];
@@ -230,13 +217,9 @@ it('plant-store:commit reports the writes, the error and the duration of each co
   await assert.rejects(store.createPlant('ada', { id: 4, name: '' }));
   const succeeded = ['start', 'end', 'asyncStart', 'asyncEnd'];
   assert.deepEqual(events, [...succeeded, 'start', 'end', 'error', 'asyncStart', 'asyncEnd']);
-  assert.deepEqual(
-    messages.map(({ writes, error }) => [writes, error?.code]),
-    [
-      [3, undefined],
-      [1, 'storage_unavailable'],
-    ],
-  );
+  const [first, second] = messages;
+  assert.deepEqual([messages.length, first?.writes, first?.error], [2, 3, undefined]);
+  assert.deepEqual([second?.writes, second?.error?.code], [1, 'storage_unavailable']);
   const elapsedMs = performance.now() - startMs;
   for (const { durationMs } of messages) assert.ok(durationMs > 0 && durationMs < elapsedMs);
 });
@@ -246,10 +229,8 @@ it('plant-store:commit provides the contexts of the writes, and runs in the cont
   const { start } = tracingChannel<unknown, CommitMessage>('plant-store:commit');
   start.bindStore(context, ({ contexts }) => contexts.map((run) => run(() => context.getStore())).join('+'));
   t.after(() => start.unbindStore(context));
-  const storage = new HookedStorage();
   const seen: (string | undefined)[] = [];
-  storage.beforeCommit = () => seen.push(context.getStore());
-  const store = new PlantStore({ storage });
+  const store = openWith(() => seen.push(context.getStore()));
   const create = (name: string, id: number) => context.run(name, () => store.createPlant('ada', { id, name }));
   await Promise.all(['Fern', 'Moss'].map(create));
   assert.deepEqual(seen, ['Fern+Moss']);

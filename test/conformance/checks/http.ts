@@ -88,7 +88,6 @@ export const methodChecks: Checks = {
   },
 };
 
-/** What the OpenAPI document must contain. */
 const contents = {
   version: /"openapi":"3\.1\.0"/,
   title: /"title":"OpenAPI Plant Store"/,

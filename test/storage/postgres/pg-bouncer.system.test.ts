@@ -15,17 +15,12 @@ import { ownedFolder } from '../../support/temporary-folder.ts';
 const program = '/usr/sbin/pgbouncer';
 const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';
 
-/**
- * Starts PgBouncer in transaction mode: each transaction of a client might use a different connection. Returns a
- * function that changes a connection string to use the pooler.
- */
-async function startPgBouncer(cluster: PostgresCluster): Promise<(url: string) => string> {
+if (existsSync(program)) {
+  const cluster = await PostgresCluster.start({ after });
   const folder = await ownedFolder();
   after(() => rm(folder, { recursive: true, force: true }));
-  const [port, settings] = [await freePort(), join(folder, 'pgbouncer.ini')];
-  await writeFile(
-    settings,
-    `[databases]
+  const [port, file] = [await freePort(), join(folder, 'pgbouncer.ini')];
+  const settings = `[databases]
 * = host=127.0.0.1 port=${cluster.port} user=postgres
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -34,16 +29,11 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 default_pool_size = 5
-`,
-  );
-  await chmod(settings, 0o644);
-  await untilListening({ after }, spawnAsOwner(program, [settings]), /listening on 127\.0\.0\.1:(\d+)/);
-  return (url) => url.replace(`:${cluster.port}`, `:${port}`);
-}
-
-if (existsSync(program)) {
-  const cluster = await PostgresCluster.start({ after });
-  const through = await startPgBouncer(cluster);
+`;
+  await writeFile(file, settings);
+  await chmod(file, 0o644);
+  await untilListening({ after }, spawnAsOwner(program, [file]), /listening on 127\.0\.0\.1:(\d+)/);
+  const through = (url: string) => url.replace(`:${cluster.port}`, `:${port}`);
 
   testStorageAdapter(inTransactionMode, {
     createLocation: (t) => {

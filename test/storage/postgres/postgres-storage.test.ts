@@ -5,7 +5,6 @@ import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { PlantStore } from '../../../src/index.ts';
 import type { PlantPage } from '../../../src/index.ts';
-import { maxInt64, minInt64 } from '../../../src/core/model/plant.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
@@ -28,10 +27,35 @@ function open(t: TestContext, intercept = (statement: Parameters<Query>[0], run:
 const createFail =
   "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'";
 
+/** Overloads of what the statements use, in a schema of the `search_path`. They fail if they are called. */
+const hostile = [
+  ...`octet_length(text) int8send(bigint) encode(bytea,text) to_regclass(text) unnest(text[]) unnest(bigint[])
+    unnest(integer[]) current_setting(text) pg_is_in_recovery() concat_ws(text,text,text,text) replace(text,text,text)
+    pg_get_constraintdef(oid) pg_has_role(oid,text) next(bigint,text,text) next(bigint,bytea,bytea) next(bigint,integer)
+    wrong(oid,regclass) wrong(text,text) wrong(bigint,bigint) wrong(integer,integer)`
+    .split(/\s+/)
+    .map((signature) => `FUNCTION ${signature} RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'`),
+  ...['string_agg(text, text)', 'string_agg(bytea, bytea)', 'sum(integer)'].map(
+    (signature) => `AGGREGATE ${signature} (SFUNC = next, STYPE = bigint)`,
+  ),
+  ...['= oid,regclass', '= text,text', '> text,text', '|| text,text', '= bigint,bigint', '+ integer,integer']
+    .map((operator) => operator.split(/[ ,]/))
+    .map(([sign, left, right]) => `OPERATOR ${sign} (LEFTARG = ${left}, RIGHTARG = ${right}, FUNCTION = wrong)`),
+  'DOMAIN text AS varchar(1)',
+];
+await cluster.query(
+  `CREATE SCHEMA hostile; SET search_path = hostile; ${hostile.map((object) => `CREATE ${object}`).join(';')}`,
+);
+
+/** Parses the type text (oid 25) as `pg` does, and all other types differently, as an application might. */
+const getTypeParser = (oid: number) => (value: string) => (oid === 25 ? value : { parsed: value });
+
 testStorageAdapter('PostgresStorage', {
   createLocation: (t) => {
     const table = cluster.newTable();
-    const reopen = (): PostgresStorage => new PostgresStorage({ pool: cluster.pool(t, { max: 4 }), table });
+    const options = '-c search_path=hostile,pg_catalog -c quote_all_identifiers=on';
+    const config = { max: 4, options, types: { getTypeParser } };
+    const reopen = (): PostgresStorage => new PostgresStorage({ pool: cluster.pool(t, config), table });
     return { open: reopen, reopen, table };
   },
   shared: true,
@@ -66,18 +90,6 @@ it('lists of a PostgresStorage return any mix of long texts and separators, alon
   await fc.assert(property, { numRuns: 80 });
 });
 
-it('PostgresStorage returns exact ids, whatever type parsers the application sets', async (t) => {
-  /** Parses the type text (oid 25) as `pg` does, and all other types differently. */
-  const getTypeParser = (oid: number) => (value: string) => (oid === 25 ? value : { parsed: value });
-  const pool = cluster.pool(t, { types: { getTypeParser } });
-  const storage = new PostgresStorage({ pool, table: cluster.newTable() });
-  const ids = [minInt64, 9007199254740992n, 9007199254740993n, maxInt64];
-  assert.deepEqual(await storage.commit(ids.map((id) => create(id))), [true, true, true, true]);
-  const { plants } = await storage.list('ada', firstPage);
-  const scanned = (await scanAll(storage)).map(({ plant }) => plant);
-  for (const found of [plants, scanned]) assert.equal(found.map(({ id }) => id).join(), ids.join());
-});
-
 it('PostgresStorage commits batches of two servers in opposite orders without deadlocks', async (t) => {
   const connectionString = await cluster.makeDatabase();
   const storages = [1, 2].map(() => new PostgresStorage({ pool: cluster.pool(t, { connectionString }) }));
@@ -86,10 +98,8 @@ it('PostgresStorage commits batches of two servers in opposite orders without de
   for (const write of [create, remove, create, remove]) {
     const [first, second] = [ids, ids.toReversed()].map((order) => order.map((id) => write(id)));
     const [some, others] = await Promise.all([storages[0]?.commit(first ?? []), storages[1]?.commit(second ?? [])]);
-    assert.deepEqual(
-      ids.map((id) => Number(some?.[id]) + Number(others?.at(-1 - id))),
-      ids.map(() => 1),
-    );
+    const successes = ids.map((id) => Number(some?.[id]) + Number(others?.at(-1 - id)));
+    assert.deepEqual(new Set(successes), new Set([1]));
   }
   // The servers would recover from a deadlock, but PostgreSQL notices it only after a second.
   const statistics = 'SELECT deadlocks::integer AS count FROM pg_stat_database WHERE datname = current_database()';
@@ -157,10 +167,9 @@ it('PostgresStorage reads lists with at most four statements at a time, and 2 Mi
   }
   const pages = await Promise.all(users.map((user) => storage.list(user, { after: undefined, limit: 50 })));
   pages.push(await storage.list('user 0', firstPage));
-  assert.deepEqual(
-    pages.map(({ plants }) => [plants.length, plants[0]?.name]),
-    [...users.keys(), 0].map((n) => [n % 4 === 0 ? 6 : 1, nameOf(n)]),
-  );
+  const found = pages.map(({ plants }) => [plants.length, plants[0]?.name]);
+  const expected = [...users.keys(), 0].map((n) => [n % 4 === 0 ? 6 : 1, nameOf(n)]);
+  assert.deepEqual(found, expected);
   assert.equal((await scanAll(storage)).length, 38 * 30 + 112);
   assert.ok(most <= 4 && mostBytes <= 2 * 1024 * 1024, `${most} statements, ${mostBytes} bytes`);
 });
@@ -172,11 +181,9 @@ it('PostgresStorage rejects only the list whose own read fails, if long texts ar
   });
   const users = ['ada', 'bob', 'eve'];
   await storage.commit(users.map((user) => create(1, user, '\x7f')));
-  const lists = await Promise.allSettled(users.map((user) => storage.list(user, { after: undefined, limit: 20 })));
-  assert.deepEqual(
-    lists.map(({ status }) => status),
-    ['rejected', 'fulfilled', 'fulfilled'],
-  );
+  const [failed, ...others] = users.map((user) => storage.list(user, { after: undefined, limit: 20 }));
+  await assert.rejects(async () => failed, /no/);
+  assert.equal((await Promise.all(others)).length, 2);
 });
 
 it("PostgresStorage runs the statements of a PlantStore in no request's async context", async (t) => {

@@ -27,15 +27,6 @@ async function stored(t: HasAfter): Promise<string> {
 
 const crashed = (t: HasAfter): Promise<string> => makeCrashed(t, [create(1)]);
 
-/** Returns a function that creates a file and changes it. */
-function changed(make: (t: HasAfter) => Promise<string>, change: (path: string) => unknown) {
-  return async (t: HasAfter): Promise<string> => {
-    const path = await make(t);
-    await change(path);
-    return path;
-  };
-}
-
 /** Returns the contents of the files in a folder by name, without the WAL index, which a reader also changes. */
 async function filesIn(folder: string): Promise<Record<string, string>> {
   const names = (await readdir(folder)).filter((name) => !name.endsWith('-shm'));
@@ -43,12 +34,15 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(read)));
 }
 
-it('SqliteStorage file › is refused if it, or a file beside it, is a folder or a pipe, which could block', async (t) => {
+it('SqliteStorage file › is refused in a missing folder, or if it or a file beside it is a folder or a pipe', async (t) => {
   const refusal = { code: 'storage_unsupported', message: /is not a file/ };
   const folder = await temporaryFolder(t);
+  const message = `There is no folder ${folder}/new for the database file. Create the folder, or choose another file.`;
+  assert.throws(() => new SqliteStorage(join(folder, 'new/plants.db')), { message });
   assert.throws(() => new SqliteStorage(folder), refusal);
   for (const path of databaseFiles(join(folder, 'plants.db')).reverse()) {
     await rm(path, { force: true });
+    // Opening it could block.
     execFileSync('mkfifo', [path]);
     assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), refusal);
     assert.throws(() => openToRead(join(folder, 'plants.db')), refusal);
@@ -57,14 +51,9 @@ it('SqliteStorage file › is refused if it, or a file beside it, is a folder or
   }
 });
 
-it('SqliteStorage file › is not created in a folder that does not exist', async (t) => {
-  const folder = join(await temporaryFolder(t), 'new');
-  const message = `There is no folder ${folder} for the database file. Create the folder, or choose another file.`;
-  assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), { message });
-});
-
-it('SqliteStorage file › has the application id and private files, and each commit syncs its WAL', async (t) => {
+it('SqliteStorage file › has the application id, private files and plain text, and each commit syncs', async (t) => {
   const path = await newPath(t);
+  await createAll(path, hostilePlants);
   using database = openDatabase(path, 5000);
   for (const ending of ['', '-wal', '-shm']) assert.equal((await stat(path + ending)).mode & 0o777, 0o600, ending);
   const header = { user_version: 1, application_id: 0x504c4e54, journal_mode: 'wal' };
@@ -72,12 +61,6 @@ it('SqliteStorage file › has the application id and private files, and each co
   for (const [name, value] of Object.entries({ ...header, ...full })) {
     assert.equal(database.prepare(`PRAGMA ${name}`).get()?.[name], value, name);
   }
-});
-
-it('SqliteStorage file › contains plain text', async (t) => {
-  const path = await newPath(t);
-  await createAll(path, hostilePlants);
-  using database = new DatabaseSync(path, { readOnly: true });
   const rows = database.prepare('SELECT user, id, name, tag FROM plants ORDER BY user, id');
   rows.setReadBigInts(true);
   rows.setReturnArrays(true);
@@ -95,25 +78,23 @@ const addWal = async (path: string): Promise<void> => {
   database.close();
 };
 const shorten = async (path: string): Promise<void> => truncate(path, (await stat(path)).size - 1);
+const addLink = (path: string): Promise<void> => link(path, `${path}.new`);
 const orphanedWal = /-wal contains writes, but .* is missing or empty/;
 const refused = [
-  { what: 'is missing but has a WAL', make: changed(crashed, rm), error: orphanedWal },
-  { what: 'is empty but has a WAL', make: changed(crashed, truncate), error: orphanedWal },
-  { what: 'is not a plant store', make: changed(newPath, run('CREATE TABLE plants (id)')), error: /another appl/ },
-  { what: 'is not a plant store and has a WAL', make: changed(newPath, addWal), error: /another application/ },
-  { what: 'has a newer schema', make: changed(stored, run('PRAGMA user_version = 2')), error: /schema version 2/ },
-  {
-    what: 'lacks its version',
-    make: changed(stored, run('PRAGMA user_version = 0')),
-    error: /user_version is 0, not 1/,
-  },
-  { what: 'has lost its table', make: changed(stored, run('DROP TABLE plants')), error: /is damaged/ },
-  { what: 'was truncated', make: changed(stored, shorten), error: /is damaged/ },
-  { what: 'has a hard link', make: changed(stored, (path) => link(path, `${path}.new`)), error: /link: remove it/ },
+  { what: 'is missing but has a WAL', make: crashed, change: rm, error: orphanedWal },
+  { what: 'is empty but has a WAL', make: crashed, change: truncate, error: orphanedWal },
+  { what: 'is not a plant store', make: newPath, change: run('CREATE TABLE plants (id)'), error: /another appl/ },
+  { what: 'is not a plant store and has a WAL', make: newPath, change: addWal, error: /another application/ },
+  { what: 'has a newer schema', make: stored, change: run('PRAGMA user_version = 2'), error: /schema version 2/ },
+  { what: 'lacks its version', make: stored, change: run('PRAGMA user_version = 0'), error: /user_version is 0, not/ },
+  { what: 'has lost its table', make: stored, change: run('DROP TABLE plants'), error: /is damaged/ },
+  { what: 'was truncated', make: stored, change: shorten, error: /is damaged/ },
+  { what: 'has a hard link', make: stored, change: addLink, error: /link: remove it/ },
 ];
 it('SqliteStorage file › is refused and stays unchanged if it is foreign, incomplete, damaged or linked', async (t) => {
-  for (const { what, make, error: message } of refused) {
+  for (const { what, make, change, error: message } of refused) {
     const path = await make(t);
+    await change(path);
     const before = await filesIn(dirname(path));
     assert.throws(() => new SqliteStorage(path), { code: 'storage_unsupported', message }, what);
     // A backup of a file with a hard link is complete.

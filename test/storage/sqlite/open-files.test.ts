@@ -54,14 +54,6 @@ const walLosses: Record<string, Loss> = {
   },
 };
 
-/** Checks all losses at the same time, and names those that fail. */
-async function checkEach(losses: Record<string, Loss>, check: (loss: Loss) => Promise<void>): Promise<void> {
-  const named = Object.entries(losses).map(async ([what, loss]) => {
-    await assert.doesNotReject(check(loss), what);
-  });
-  await Promise.all(named);
-}
-
 describe('SqliteStorage whose files are lost', { concurrency: true }, () => {
   testLosses(false);
 });
@@ -84,18 +76,29 @@ function testLosses(commitThread: boolean): void {
     assert.deepEqual((await ids(storage)).slice(0, 50), fifty);
   }
 
-  it('SqliteStorage rejects commits, lists plants, and changes no other file after its file is lost', async (t) => {
-    const check = async ({ prepare, lose }: Loss): Promise<void> => {
+  /** Opens storages, causes all losses at the same time, and names those after which a check fails. */
+  async function checkEach(
+    t: HasAfter,
+    losses: Record<string, Loss>,
+    check: (storage: SqliteStorage, path: string) => Promise<void>,
+  ): Promise<void> {
+    const named = Object.entries(losses).map(async ([what, { prepare, lose }]) => {
       const path = await newPath(t);
       await prepare?.(path);
       const storage = await open(t, path);
       await lose(path);
+      await assert.doesNotReject(check(storage, path), what);
+    });
+    await Promise.all(named);
+  }
+
+  it('SqliteStorage rejects commits, lists plants, and changes no other file after its file is lost', async (t) => {
+    await checkEach(t, fileLosses, async (storage, path) => {
       const bytes = await readFile(path).catch(() => undefined);
       await assertLost(storage);
       await storage.close();
       assert.deepEqual(await readFile(path).catch(() => undefined), bytes);
-    };
-    await checkEach(fileLosses, check);
+    });
   });
 
   it('SqliteStorage accepts commits after a moved file is moved back and reopened', async (t) => {
@@ -127,11 +130,7 @@ function testLosses(commitThread: boolean): void {
   });
 
   it('SqliteStorage rejects commits until reopened after its WAL is lost, and loses no other commit', async (t) => {
-    const check = async ({ prepare, lose }: Loss): Promise<void> => {
-      const path = await newPath(t);
-      await prepare?.(path);
-      const storage = await open(t, path);
-      await lose(path);
+    await checkEach(t, walLosses, async (storage, path) => {
       await assertLost(storage);
       const found = await idsAfterCrash(t, path);
       assert.deepEqual(found.slice(0, 50), fifty);
@@ -139,8 +138,7 @@ function testLosses(commitThread: boolean): void {
       const again = openSqlite(t, path, { commitThread });
       assert.deepEqual(await ids(again), found);
       assert.deepEqual(await again.commit([create(53)]), [true]);
-    };
-    await checkEach(walLosses, check);
+    });
   });
 
   it('SqliteStorage does not remove the WAL of a process that started after its own was removed', async (t) => {

@@ -10,7 +10,6 @@ import { limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
-/** Matches a `storage_unavailable` error. */
 export const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
 
 /** Validates the error of a commit whose file was removed or replaced. */

@@ -70,11 +70,8 @@ it('pages of a SqliteStorage end at 256 KiB of JSON', async (t) => {
 it('list and scan of a SqliteStorage read at most 32 plants more than a page, even if short names are first', async (t) => {
   const path = await newPath(t);
   const long = 'x'.repeat(64_000);
-  const names = Array.from({ length: 232 }, (_, n) => (n < 32 ? '' : long));
-  await createAll(
-    path,
-    names.map((name, id) => plantOf('ada', id, name)),
-  );
+  const plants = Array.from({ length: 232 }, (_, n) => plantOf('ada', n, n < 32 ? '' : long));
+  await createAll(path, plants);
   using database = openDatabase(path, 5000);
   let read = 0;
   database.function('count_read', (name) => {

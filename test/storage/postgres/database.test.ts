@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import { after, it } from 'node:test';
 import type { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { create, firstPage, remove } from '../../../src/testing/plants.ts';
+import { callCommand } from '../../support/call-command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startModelClients } from '../../support/model-clients.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+import type { Service } from '../../support/service.ts';
 import { scanAll } from '../../support/stored-plants.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
+import { countFailures, startTwoServers } from '../../support/two-servers.ts';
 
 const cluster = await PostgresCluster.start({ after });
 
@@ -88,13 +96,8 @@ it('PostgresStorage table › is not written with synchronous_commit off, becaus
   const pool = cluster.pool(t, { max: 1 });
   const other = new PostgresStorage({ pool, table });
   assert.deepEqual(await other.commit([create(1)]), [false]);
-  for (const writes of [
-    [create(2)],
-    [remove(1)],
-    [create(2), create(3)],
-    [remove(1), remove(2)],
-    [create(2), remove(1)],
-  ]) {
+  const batches = [[create(2)], [remove(1)], [create(2), create(3)], [remove(1), remove(2)], [create(2), remove(1)]];
+  for (const writes of batches) {
     // A session can change the setting at any time. The pool closes the connection after an error.
     await pool.query('SET synchronous_commit = off');
     await assertUnsupported(() => other.commit(writes), /synchronous_commit is off/);
@@ -133,38 +136,55 @@ it('PostgresStorage table › is refused with other columns or another primary k
   }
 });
 
-/** Overloads of what the statements use, in a schema of the `search_path`. They fail if they are called. */
-const hostile = [
-  ...`octet_length(text) int8send(bigint) encode(bytea,text) to_regclass(text) unnest(text[]) unnest(bigint[])
-    unnest(integer[]) current_setting(text) pg_is_in_recovery() concat_ws(text,text,text,text) replace(text,text,text)
-    pg_get_constraintdef(oid) pg_has_role(oid,text) next(bigint,text,text) next(bigint,bytea,bytea) next(bigint,integer)
-    wrong(oid,regclass) wrong(text,text) wrong(bigint,bigint) wrong(integer,integer)`
-    .split(/\s+/)
-    .map((signature) => `FUNCTION ${signature} RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'`),
-  ...['string_agg(text, text)', 'string_agg(bytea, bytea)', 'sum(integer)'].map(
-    (signature) => `AGGREGATE ${signature} (SFUNC = next, STYPE = bigint)`,
-  ),
-  ...['= oid,regclass', '= text,text', '> text,text', '|| text,text', '= bigint,bigint', '+ integer,integer']
-    .map((operator) => operator.split(/[ ,]/))
-    .map(([sign, left, right]) => `OPERATOR ${sign} (LEFTARG = ${left}, RIGHTARG = ${right}, FUNCTION = wrong)`),
-  'DOMAIN text AS varchar(1)',
-];
+function startServices(t: HasAfter, connectionString: string): Promise<Service[]> {
+  return startTwoServers(t, () => new PostgresStorage({ pool: cluster.pool(t, { connectionString, max: 4 }) }));
+}
 
-it('PostgresStorage uses its table whatever the search_path contains, and with quote_all_identifiers', async (t) => {
-  const connectionString = await cluster.makeDatabase();
-  await cluster.queryAt(connectionString, hostile.map((object) => `CREATE ${object};`).join('\n'));
-  for (const path of ['pg_temp,public', 'public,pg_catalog']) {
-    const options = `-c search_path=${path} -c quote_all_identifiers=on`;
-    const pool = cluster.pool(t, { connectionString, options });
-    const storage = new PostgresStorage({ pool, table: path });
-    assert.deepEqual(await storage.commit([create(1)]), [true]);
-    assert.deepEqual(await storage.commit([create(2), create(3), create(4)]), [true, true, true]);
-    const other = new PostgresStorage({ pool, table: path });
-    assert.deepEqual(await other.commit([remove(2), remove(9)]), [true, false]);
-    assert.deepEqual(await other.commit([remove(3), create(4), create(5, 'eve', '\x7f')]), [true, false, true]);
-    const [ada, eve] = await Promise.all(['ada', 'eve'].map((user) => storage.list(user, firstPage)));
-    assert.deepEqual([ada?.plants.length, eve?.plants.length], [2, 1]);
-    assert.equal((await storage.list('ada', firstPage)).plants.length, 2);
-    assert.equal((await scanAll(storage)).length, 3);
+it('two services are linearizable while all PostgreSQL backends are terminated repeatedly', async (t) => {
+  const services = await startServices(t, await cluster.makeDatabase());
+  let responses = 0;
+  const failures = await countFailures(services, async () => {
+    if (++responses % 20 !== 0) return;
+    await cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'plants%'");
+  });
+  assert.ok(failures > 0, 'No request failed.');
+});
+
+it('a synchronous standby refuses lists, and has every acknowledged write when it is promoted', async (t) => {
+  const standby = await cluster.startSynchronousStandby(t);
+  const ofPrimary = new PostgresStorage({ pool: cluster.pool(t) });
+  const ofStandby = new PostgresStorage({ pool: standby.pool(t) });
+  const service = await startService(t, { storage: ofStandby });
+  await ofPrimary.commit([create(1, 'eve')]);
+  await eventually(async () => {
+    assert.equal((await standby.query('SELECT FROM plants')).length, 1);
+  });
+  await standby.query('SELECT pg_wal_replay_pause()');
+  await ofPrimary.commit([create(2, 'eve')]);
+  for (const target of ['/plants', '/plants?limit=5', '/plants?after=2']) {
+    assert.equal((await service.call('GET', target)).status, 503);
   }
+  for (const user of ['ada', 'nobody']) {
+    await assert.rejects(ofStandby.list(user, firstPage), /The database is a standby/);
+  }
+  // An export does not need the latest plants.
+  assert.equal((await scanAll(ofStandby)).length, 1);
+  const exported = await callCommand(['export', '--storage', standby.url()], { cwd: tmpdir(), env: {} });
+  assert.deepEqual([exported.code, exported.stdout.split('\n').length], [0, 2], exported.stderr);
+  await standby.query('SELECT pg_wal_replay_resume()');
+
+  const proxy = await startTcpProxy(t, cluster.port);
+  const services = await startServices(t, cluster.url().replace(`:${cluster.port}`, `:${proxy.port}`));
+  const tokens = new Map(['ada', 'bob'].map((user) => [user, user]));
+  const load = startModelClients({ urls: services.map(({ url }) => url), tokens, clients: 16 });
+  t.after(() => load.stop());
+  await load.acknowledgeMore(200);
+  await cluster.kill();
+  await eventually(() => {
+    assert.ok((load.statuses.get(503) ?? 0) > 0, 'No request failed while the primary was down.');
+  });
+  await standby.query('SELECT pg_promote()');
+  proxy.pointTo(standby.port);
+  await load.acknowledgeMore(200);
+  await load.assertNothingLost();
 });

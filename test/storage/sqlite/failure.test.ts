@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
+import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { create, createEach, firstPage, remove } from '../../../src/testing/plants.ts';
-import { damageFile } from '../../support/sqlite-file.ts';
+import { holdDatabase } from '../../support/hold-database.ts';
+import { damageFile, execute } from '../../support/sqlite-file.ts';
 import { createAll, rowOfPlants, scanAll } from '../../support/stored-plants.ts';
 import { hasProgram } from '../../support/system-fault.ts';
+import type { HasAfter } from '../../support/temporary-folder.ts';
 import { ids, idsAfterCrash, makeCrashed, newPath, openSqlite, whileStuck } from './sqlite-state.ts';
 
 const damaged = {
@@ -23,10 +27,18 @@ const calls: Record<string, (storage: SqliteStorage) => Promise<unknown>> = {
 
 const twenty = Array.from({ length: 20 }, (_, n) => n + 1);
 
-describe('SqliteStorage over a failing disk', () => {
+/** Opens a storage whose file another connection locks for `heldMs` milliseconds, or until the end of the test. */
+async function start(t: HasAfter, options: SqliteStorageOptions, heldMs = 60_000): Promise<SqliteStorage> {
+  const path = await newPath(t);
+  const storage = openSqlite(t, path, options);
+  await holdDatabase(t, path, 'BEGIN IMMEDIATE', heldMs);
+  return storage;
+}
+
+describe('SqliteStorage over a failing disk or a locked file', () => {
   testFaults(false);
 });
-describe('SqliteStorage with a commit thread over a failing disk', () => {
+describe('SqliteStorage with a commit thread over a failing disk or a locked file', () => {
   testFaults(true);
 });
 
@@ -62,16 +74,50 @@ function testFaults(commitThread: boolean): void {
 
   it('SqliteStorage lists the plants of a WAL that a crash left and that cannot be checkpointed', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
-    const path = await makeCrashed(
-      t,
-      twenty.map((id) => create(id, 'ada', 'long'.repeat(1000))),
-    );
+    const writes = twenty.map((id) => create(id, 'ada', 'long'.repeat(1000)));
+    const path = await makeCrashed(t, writes);
     // The WAL index is smaller than this limit, but the plants are larger.
     await whileStuck(async () => {
       assert.deepEqual(await ids(openSqlite(t, path, { commitThread })), twenty);
     }, 32_768);
     assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([create(21)]), [true]);
     assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21]);
+  });
+
+  it('SqliteStorage waits until it can create its table in a new file', async (t) => {
+    const path = await newPath(t);
+    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
+    assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([create(1)]), [true]);
+  });
+
+  it('SqliteStorage continues to list plants while a commit waits for the lock', async (t) => {
+    const storage = await start(t, { commitThread, busyTimeoutMs: 60_000 }, 1500);
+    let isOver = false;
+    const committed = storage.commit([create(1)]).finally(() => {
+      isOver = true;
+    });
+    let lists = 0;
+    while (!(isOver as boolean)) {
+      await sleep(1);
+      assert.ok((await ids(storage)).length <= 1);
+      lists++;
+    }
+    assert.deepEqual(await committed, [true]);
+    // If the commit blocked the event loop until it had the lock, there would be at most one list.
+    assert.ok(lists > 1, `${lists} lists`);
+  });
+
+  it('SqliteStorage rejects a commit after busyTimeoutMs, without any effect', async (t) => {
+    const storage = await start(t, { commitThread, busyTimeoutMs: 100 });
+    await assert.rejects(storage.commit([create(1)]), /locked/);
+    assert.deepEqual(await ids(storage), []);
+  });
+
+  it('SqliteStorage rejects a waiting commit with closed when the storage is closed', async (t) => {
+    const storage = await start(t, { commitThread, busyTimeoutMs: 60_000 });
+    const committed = assert.rejects(storage.commit([create(1)]), { code: 'closed' });
+    await storage.close();
+    await committed;
   });
 }
 
@@ -85,4 +131,18 @@ it('SqliteStorage reports why a long list could not be read, and lists it when t
   await assert.rejects(storage.list('ada', firstPage), { errcode: 522 });
   await writeFile(`${path}-wal`, wal);
   assert.equal((await storage.list('ada', firstPage)).plants.length, 1000);
+});
+
+it('SqliteStorage waits at most busyTimeoutMs for another reader before it enters WAL mode', async (t) => {
+  const read = async (forMs: number): Promise<string> => {
+    const path = await newPath(t);
+    await createAll(path, []);
+    execute(path, 'PRAGMA journal_mode = DELETE');
+    await holdDatabase(t, path, 'BEGIN; SELECT * FROM plants', forMs);
+    return path;
+  };
+  const paths = [await read(60_000), await read(500)] as const;
+  t.mock.timers.enable({ apis: ['Date'] });
+  assert.throws(() => openSqlite(t, paths[0], { busyTimeoutMs: 50 }), /locked/);
+  assert.deepEqual(await ids(openSqlite(t, paths[1], { busyTimeoutMs: 60_000 })), []);
 });

@@ -1,13 +1,43 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
+import { create } from '../../../src/testing/plants.ts';
 import { issueToken } from '../../../src/tokens/issue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listAll, startModelClients } from '../../support/model-clients.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
+import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { attachStrace } from '../../support/system-fault.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { folderWithToken, startTokenServer } from '../../support/token-server.ts';
+import { newPath, openSqlite } from './sqlite-state.ts';
+
+/** Returns the paths that this process syncs during `work`, in order, or `undefined` if strace cannot be attached. */
+async function syncedDuring(t: TestContext, work: () => Promise<unknown>): Promise<string[] | undefined> {
+  const output = join(await temporaryFolder(t), 'trace');
+  const strace = await attachStrace(t, process.pid, ['-y', '-e', 'trace=fsync,fdatasync'], output);
+  if (strace === undefined) return undefined;
+  await work();
+  await strace.stop('SIGINT');
+  return [...(await readFile(output, 'utf8')).matchAll(/sync\(\d+<([^>]*)>\) += 0/g)].map(([, path = '']) => path);
+}
+
+it('SqliteStorage syncs the directory entry of a new file before the first commit resolves', async (t) => {
+  const path = await newPath(t);
+  const synced = await syncedDuring(t, () => openSqlite(t, path).commit([create(1)]));
+  if (synced !== undefined) assert.ok(synced.includes(dirname(path)), synced.join());
+});
+
+it('backUpDatabase syncs the directory entry of the target before it resolves', async (t) => {
+  const [file, target] = [await newPath(t), await newPath(t)];
+  await createAll(file, rowOfPlants('ada', 1));
+  const synced = await syncedDuring(t, () => backUpDatabase(file, target, () => undefined));
+  if (synced !== undefined) assert.equal(synced.at(-1), dirname(target));
+});
 
 /** System calls that fail. SQLite calls `fdatasync` or `fsync`, depending on its build. */
 const faults = [
@@ -24,7 +54,7 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
         const folder = await folderWithToken(t, 'eve');
         const { token } = await issueToken(folder.tokens, { user: 'ada' });
         const start = () => startTokenServer(t, ['--storage', storage, '--log-level', 'error'], { folder });
-        const { server, create } = await start();
+        const { server, create: createPlant } = await start();
         const tokens = new Map([['ada', token]]);
         const clients = startModelClients({ urls: [server.url], tokens, clients: 8 });
         t.after(() => clients.stop());
@@ -46,11 +76,11 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
           await failMore(100);
           await listAll(server.url, token);
           await sleep(50);
-          assert.equal((await create(id)).status, 503);
+          assert.equal((await createPlant(id)).status, 503);
           assert.equal(clients.acknowledged(), before);
           await strace.stop('SIGINT');
           await clients.acknowledgeMore(100);
-          assert.equal((await create(id)).status, 200);
+          assert.equal((await createPlant(id)).status, 200);
         }
         await clients.assertNothingLost();
         assert.equal(await server.stop('SIGKILL'), null);
