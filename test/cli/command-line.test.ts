@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import type { TestContext } from 'node:test';
+import { afterEach, it } from 'node:test';
 import { readCommandLine, UsageError } from '../../src/cli/command-line.ts';
 import { commandNames, commands, flags, flagsOf, variablesOf } from '../../src/cli/table.ts';
 import type { Command, Flag, FlagName } from '../../src/cli/table.ts';
 import { documents, readDocument } from '../support/documents.ts';
 
-function setEnvironment(t: TestContext, variables: Record<string, string>): void {
-  const { env } = process;
-  process.env = variables;
-  t.after(() => {
-    process.env = env;
-  });
-}
+const before = process.env;
+afterEach(() => {
+  process.env = before;
+});
 
 const url = 'postgres://ada:sesame@localhost';
 const both = { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: url };
@@ -28,8 +24,7 @@ const readings: { env: NodeJS.ProcessEnv; args?: string[]; storage?: [string, st
   { env: { PLANT_STORE_SERVICE_PORT_HTTP: '80', PLANT_STORE_PORT_80_TCP_ADDR: '10.0.0.7' } },
 ];
 
-it('readCommandLine › reads the flag, its variables or the default, and warns of a variable that does not count', (t) => {
-  setEnvironment(t, {});
+it('readCommandLine › reads the flag, its variables or the default, and warns of a variable that does not count', () => {
   for (const { env, args = [], storage = ['sqlite:plants.db', '--storage'], warning } of readings) {
     process.env = env;
     const { settings, warnings } = readCommandLine('export', args);
@@ -54,8 +49,7 @@ function wrongValues({ value, max, words }: Flag): [wrong: string, problem: stri
   return wrong(max === undefined ? [] : [`${max + 1}`, '-1', '0x10', '1.5'], ` must be 0 to ${max}`);
 }
 
-it('readCommandLine › refuses each invalid operand, flag and variable by its name', (t) => {
-  setEnvironment(t, {});
+it('readCommandLine › refuses each invalid operand, flag and variable by its name', () => {
   for (const name of commandNames) {
     const { operand }: Command = commands[name];
     const valid = [...(operand === undefined ? [] : ['x']), ...(name === 'copy' ? ['--from=a', '--to=b'] : [])];

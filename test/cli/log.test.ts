@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, createReadStream, openSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +10,7 @@ import { Log, Output } from '../../src/cli/log.ts';
 import type { LogFormat } from '../../src/cli/log.ts';
 import { callService } from '../support/call.ts';
 import { spawnCommand } from '../support/command-line.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, eventuallyEqual } from '../support/eventually.ts';
 import { exchange } from '../support/raw-http.ts';
 import { commandEnvironment } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
@@ -21,19 +20,10 @@ import { hasProgram } from '../support/system-fault.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { folderWithToken, startTokenServer } from '../support/token-server.ts';
 
-/** Returns the text that a log writes. */
-async function written(format: LogFormat, work: (log: Log) => Promise<void> | void): Promise<string> {
+function createLog(format: LogFormat) {
   let text = '';
   const output = { write: (added: string) => void (text += added), flush: () => Promise.resolve(true) };
-  const log = new Log(format, 'info', output);
-  await work(log);
-  await log.flush();
-  return text;
-}
-
-async function entries(work: (log: Log) => Promise<void> | void): Promise<Record<string, unknown>[]> {
-  const lines = (await written('json', work)).trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { log: new Log(format, 'info', output), text: () => text };
 }
 
 const shown = {
@@ -46,11 +36,12 @@ const request: RequestMessage = {
   ...{ unmatchedPath: undefined, code: undefined, isComplete: true },
 };
 
-it('Log › writes a request as one JSON line, and one that an error cuts off as an error', async () => {
-  const [entry, incomplete, ...others] = await entries((log) => {
-    log.request(request);
-    log.request({ ...request, path: '', unmatchedPath: '/x', code: 'incomplete', isComplete: false });
-  });
+it('Log › writes a request as one JSON line, and one that an error cuts off as an error', () => {
+  const { log, text } = createLog('json');
+  log.request(request);
+  log.request({ ...request, path: '', unmatchedPath: '/x', code: 'incomplete', isComplete: false });
+  const lines = text().trimEnd().split('\n');
+  const [entry, incomplete, ...others] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   const { time, ...rest } = entry ?? {};
   assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
   assert.deepEqual(rest, { level: 'info', message: 'request', ...shown, traceId, durationMs: 1.235 });
@@ -59,33 +50,30 @@ it('Log › writes a request as one JSON line, and one that an error cuts off as
   assert.deepEqual(others, []);
 });
 
-it('Log › writes an unexpected error with the stacks of its causes, and escapes control characters', async () => {
+it('Log › writes an unexpected error with the stacks of its causes, and escapes control characters', () => {
   const error = new Error('outer', { cause: new TypeError('inner', { cause: 'no error' }) });
   for (const format of ['json', 'pretty'] as const) {
-    const text = await written(format, (log) => {
-      log.error('It failed', error);
-      log.request(request);
-    });
-    assert.match(text, /It failed: outer \(inner, no error\).*at .*Caused by TypeError: inner.*at .*no error/s);
-    assert.match(text, /\bada\\u001b\[2J\b/);
+    const { log, text } = createLog(format);
+    log.error('It failed', error);
+    log.request(request);
+    assert.match(text(), /It failed: outer \(inner, no error\).*at .*Caused by TypeError: inner.*at .*no error/s);
+    assert.match(text(), /\bada\\u001b\[2J\b/);
   }
 });
 
 it('Log › counts repetitions of an error, and writes the count after a second or on a flush', async () => {
-  const found = await entries(async (log) => {
-    for (let n = 0; n < 1000; n++) {
-      log.error('one');
-      log.error('other');
-    }
-    await sleep(1100);
+  const { log, text } = createLog('json');
+  for (let n = 0; n < 1000; n++) {
     log.error('one');
-    log.error('one');
-  });
+    log.error('other');
+  }
+  await sleep(1100);
+  log.error('one');
+  log.error('one');
+  await log.flush();
   const counted = ['Repeated 999 times: one', 'Repeated 999 times: other'];
-  assert.deepEqual(
-    found.map(({ message }) => message),
-    ['one', 'other', ...counted, 'one', 'Repeated 1 time: one'],
-  );
+  const messages = Array.from(text().matchAll(/"message":"([^"]+)"/g), ([, message]) => message);
+  assert.deepEqual(messages, ['one', 'other', ...counted, 'one', 'Repeated 1 time: one']);
 });
 
 it('Output › keeps about 1 MiB of text for a pipe that is not read, and drops the rest', async (t) => {
@@ -158,22 +146,14 @@ const linesWith = (token: string): string[] => [
   `GET /plants/${token} HTTP/9.9`,
 ];
 
-it('log of serve › has requests, warns if others can read the tokens file, has no secrets', async (t) => {
-  const { server, token, tokens, call, log } = await startTokenServer(t, [
-    '--storage',
-    'memory',
-    '--trusted-proxies',
-    '1',
-  ]);
+it('log of serve › has requests, but no secrets', async (t) => {
+  const flags = ['--storage', 'memory', '--trusted-proxies', '1'];
+  const { server, token, log } = await startTokenServer(t, flags);
   for (const line of linesWith(token)) {
     const headers = 'Host: localhost\r\nConnection: close\r\nX-Forwarded-For: 192.0.2.1, 192.0.2.2';
     await exchange(t, server.port, `${line}\r\n${headers}\r\n\r\n`);
   }
-  await chmod(tokens, 0o644);
-  await eventually(async () => {
-    assert.equal((await call('GET', '/plants')).status, 200);
-    assert.ok(log().some(({ level, message }) => level === 'error' && String(message).includes('chmod 600')));
-  });
+  assert.equal(await server.stop(), 0);
   assert.ok(log().some(({ message, client }) => message === 'request' && client === '192.0.2.2'));
   assert.ok(log().some(({ message }) => message === 'refused'));
   for (const secret of ['sesame', 'SESAME', 'pst_', token.slice(4, 20)]) {
@@ -181,17 +161,25 @@ it('log of serve › has requests, warns if others can read the tokens file, has
   }
 });
 
-it('log of serve --log-level error › has only errors', async (t) => {
-  const { server, cwd, create, log } = await startTokenServer(t, ['--log-level', 'error']);
+it('log of serve --log-level error › has only errors and warnings, each as one line of JSON', async (t) => {
+  const fail = `{setImmediate(()=>{throw(Error('next'))});throw(Error('bug'))}`;
+  const faults = `process.on('SIGUSR2',()=>process.emitWarning('odd')).on('SIGWINCH',()=>${fail})`;
+  const env = { PLANT_STORE_STORGE: 'x', NODE_OPTIONS: `--import=data:text/javascript,${faults}` };
+  const { server, cwd, create, log } = await startTokenServer(t, ['--log-level', 'error'], { env });
   assert.equal((await create(1)).status, 200);
   execute(join(cwd, 'plants.db'), 'DROP TABLE plants');
   const failed = await create(2);
   assert.equal(failed.status, 503);
-  assert.equal(await server.stop(), 0);
-  const [{ time, ...entry } = {}, ...others] = log();
-  const requestId = failed.headers.get('x-request-id');
-  const message = 'POST /plants failed: no such table: plants';
-  assert.deepEqual([typeof time, entry, others], ['string', { level: 'error', message, requestId }, []]);
+  void server.stop('SIGUSR2');
+  await eventually(() => {
+    assert.match(server.stderr(), /odd/);
+  });
+  assert.equal(await server.stop('SIGWINCH'), 1);
+  const expected = ['POST /plants failed: no such table: plants', 'Warning: odd', 'The server ends: bug'];
+  await eventuallyEqual(() => Array.from(log().slice(1, 4), ({ message }) => message), expected);
+  assert.match(String(log()[0]?.['message']), /PLANT_STORE_STORGE/);
+  assert.equal(log()[1]?.['requestId'], failed.headers.get('x-request-id'));
+  assert.ok(log().every(({ level }) => level === 'error'));
 });
 
 it('log of serve › can lose its reader without stopping the service', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chown, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { issueToken } from '../../src/tokens/issue.ts';
@@ -7,8 +8,6 @@ import { assertFails, callCommand } from '../support/call-command.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
-
-const nobody = 65_534;
 
 /** Creates a folder of root with the files that commands use. */
 async function folderOfRoot(t: HasAfter): Promise<string> {
@@ -19,9 +18,9 @@ async function folderOfRoot(t: HasAfter): Promise<string> {
   return folder;
 }
 
-async function contentsOf(folder: string): Promise<unknown[]> {
-  const paths = (await readdir(folder)).sort().map((name) => join(folder, name));
-  return Promise.all(paths.map(async (path) => [path, (await stat(path)).uid, await readFile(path, 'hex')]));
+/** Returns the names, owners, times and checksums of the files in a folder. */
+function describeFiles(folder: string): string {
+  return execFileSync('sh', ['-c', 'ls -ln; cksum *'], { cwd: folder, encoding: 'utf8' });
 }
 
 /** All ways to use a file of the working directory. Some commands also use another file, in the folder `other`. */
@@ -41,38 +40,35 @@ const commandsWith = (other: string): string[] => [
   `serve --port 0 --storage sqlite:${other}/plants.db`,
 ];
 
-/** Leaves an old journal of another account beside each database, and an old lock beside the tokens file. */
-async function leaveOldFiles(folder: string): Promise<void> {
-  for (const name of ['plants.db-journal', 'copy.db-journal', 'new.db-journal', 'tokens.json.new']) {
-    await writeFile(join(folder, name), '');
-    await chown(join(folder, name), nobody, 0);
-  }
-}
+/** Shell commands that let another account change a file of each command, and the account that root should use. */
+const exposures = {
+  'chown 65534 .': 'nobody',
+  'chmod 770 .': 'NAME',
+  // Old journals and an old lock, which SQLite and `token` would use.
+  'touch plants.db-journal copy.db-journal new.db-journal tokens.json.new; chown 65534 *-journal *.new': 'nobody',
+};
 
 const skip = process.getuid?.() === 0 ? false : 'only root is refused';
 
 it('root of plant-store › must not use files that another account can change', { skip }, async (t) => {
-  for (const { change, account } of [
-    { change: (folder: string) => chown(folder, nobody, 0), account: 'nobody' },
-    { change: (folder: string) => chmod(folder, 0o770), account: 'NAME' },
-    { change: leaveOldFiles, account: 'nobody' },
-  ]) {
-    const [cwd, other] = [await folderOfRoot(t), await folderOfRoot(t)];
-    await change(cwd);
-    const before = [await contentsOf(cwd), await contentsOf(other)];
+  const other = await folderOfRoot(t);
+  for (const [exposure, account] of Object.entries(exposures)) {
+    const cwd = await folderOfRoot(t);
+    execFileSync('sh', ['-ec', exposure], { cwd });
+    const before = [describeFiles(cwd), describeFiles(other)];
     for (const command of commandsWith(other)) {
       const { code, stdout, stderr } = await callCommand(command.split(' '), { cwd });
       assert.deepEqual([code, stdout], [2, ''], `${command}: ${stderr}`);
       assert.match(stderr, /\broot must not use it\b/);
       assert.ok(stderr.includes(`runuser -u ${account} -- plant-store ${command}`), stderr);
     }
-    assert.deepEqual([await contentsOf(cwd), await contentsOf(other)], before);
+    assert.deepEqual([describeFiles(cwd), describeFiles(other)], before);
   }
 });
 
 it('root of plant-store › is shown quoted arguments without secrets, or the UID of an account', { skip }, async (t) => {
-  const cwd = await folderOfRoot(t);
-  await chown(cwd, nobody, 0);
+  const cwd = await temporaryFolder(t);
+  await chown(cwd, 65_534, 0);
   const args = ['copy', '--from', "sqlite:it's.db", '--to', 'postgres://ada:sesame@localhost/plants'];
   const { stderr } = await callCommand(args, { cwd });
   assert.match(stderr, /^runuser -u nobody -- plant-store copy --from 'sqlite:it'\\''s\.db' --to …$/m);

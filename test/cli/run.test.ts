@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
-import { UsageError } from '../../src/cli/command-line.ts';
-import { loadOptional } from '../../src/cli/command-line.ts';
+import { loadOptional, UsageError } from '../../src/cli/command-line.ts';
 import { commandNames, flagsOf, variablesOf } from '../../src/cli/table.ts';
+import { readTokenFile } from '../../src/tokens/token-file.ts';
 import manifest from '../../package.json' with { type: 'json' };
-import { callCommand } from '../support/call-command.ts';
+import { assertFails, callCommand } from '../support/call-command.ts';
 import { runCommand } from '../support/command-line.ts';
 import { commandEnvironment, runProgram } from '../support/run-program.ts';
 import { main } from '../support/sources.ts';
+import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderWithToken } from '../support/token-server.ts';
 
-it('plant-store --help › names every command, and their help names their flags and variables', async () => {
+it('plant-store --help and --version › name every command, flag and variable, and the version', async () => {
   const { code, stdout, stderr } = await callCommand(['--help'], { cwd: '/' });
   assert.deepEqual([code, stderr], [0, '']);
   // Without a command, the help is printed as an error message.
@@ -29,12 +36,9 @@ it('plant-store --help › names every command, and their help names their flags
   }
   const tokenHelp = await callCommand(['token', '-h'], { cwd: '/' });
   assert.equal(tokenHelp.stdout.match(/^Usage: plant-store token (create|list|revoke) /gm)?.length, 3);
-});
-
-it('plant-store --version › prints the version of the package, and the commit if it was built', async () => {
-  const stdout = `${manifest.version} (commit unknown: not built, or built without git)\n`;
+  const version = `${manifest.version} (commit unknown: not built, or built without git)\n`;
   for (const flag of ['--version', '-v']) {
-    assert.deepEqual(await callCommand([flag], { cwd: '/' }), { code: 0, stdout, stderr: '' });
+    assert.deepEqual(await callCommand([flag], { cwd: '/' }), { code: 0, stdout: version, stderr: '' });
   }
 });
 
@@ -69,6 +73,40 @@ it('plant-store process › sets the exit code, and refuses an argument or a var
   assert.deepEqual(await readdir(cwd), ['tokens.json']);
 });
 
+/** Runs a command whose standard output is a pipe without a reader, or what `redirection` says. */
+async function runWithout(cwd: string, command: string, redirection: string) {
+  const args = ['-c', `read -r _; exec "$@" ${redirection}`, 'sh', process.execPath, main, ...command.split(' ')];
+  const child = spawn('sh', args, { cwd, env: commandEnvironment() });
+  child.stdout.destroy();
+  await once(child.stdout, 'close');
+  child.stdin.end('\n');
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number]>]);
+  return { code, stderr };
+}
+
+const skip = existsSync('/dev/full') ? false : 'this system has no /dev/full';
+
+it('plant-store commands › fail if their output is lost, and store no token', { skip }, async (t) => {
+  const { cwd, tokens } = await folderWithToken(t);
+  const kept = readTokenFile(tokens);
+  await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 1));
+  for (const { redirection, code, problem, commands } of [
+    { redirection: '>/dev/full', code: 1, problem: /ENOSPC/, commands: ['token create b', 'token list'] },
+    { redirection: '>/dev/full', code: 1, problem: /ENOSPC/, commands: ['export', '-h'] },
+    { redirection: '>&-', code: 1, problem: /closed/, commands: ['token create b', 'export', '-h', '-v'] },
+    { redirection: '', code: 141, problem: /^$/, commands: ['token create b', 'export'] },
+    { redirection: '>/dev/null', code: 0, problem: /^Exported/, commands: ['export'] },
+  ]) {
+    for (const command of commands) {
+      const ended = await runWithout(cwd, command, redirection);
+      assert.equal(ended.code, code, `${command} ${redirection}: ${ended.stderr}`);
+      assert.match(ended.stderr, problem);
+      assert.ok(ended.stderr.split('\n').length <= 2, ended.stderr);
+    }
+  }
+  assert.deepEqual(readTokenFile(tokens), kept);
+});
+
 const exportFrom = 'export --storage postgres://ada:sesame';
 
 /** Invalid command lines, separated by spaces, each with a key word of its message. */
@@ -85,12 +123,7 @@ const misuses: Record<string, string> = {
   'serve --cors-origin app.example.com': '--cors-origin',
   'copy --from memory --to sqlite:a.db': '--from',
   'backup --storage memory a.db': 'sqlite:FILE',
-  'export --storage memory': 'sqlite:FILE',
   'import --storage memory': 'sqlite:FILE',
-  'export --storage sqlite:': 'sqlite:FILE',
-  'export --storage sqlite::memory:': 'sqlite:FILE',
-  'export --storage sqlite://plants.db': 'sqlite:FILE',
-  'export --storage mongodb://ada:sesame@localhost': 'sqlite:FILE',
   'export --storage sqlite:x?mode=ro': 'commitThread=true',
   [`${exportFrom}@localhost:port/plants`]: 'Invalid URL',
   [`${exportFrom}@localhost/plants?sslrootcert=none.pem`]: 'none.pem',
@@ -98,6 +131,9 @@ const misuses: Record<string, string> = {
   token: 'token create, token list, token revoke',
   'token create ada --scope plants:admin': '--scope must be plants:read',
 };
+for (const wrong of ['memory', 'sqlite:', 'sqlite::memory:', 'sqlite://plants.db', 'mongodb://ada:sesame@localhost']) {
+  misuses[`export --storage ${wrong}`] = 'sqlite:FILE';
+}
 for (const max of ['many', '0x10', '0']) misuses[`${exportFrom}@localhost/plants?max=${max}`] = 'max';
 // pg would take a part of the password for the host.
 for (const rest of ['@sesame', '@/sesame', '/x', '?x', '#x']) misuses[`${exportFrom}${rest}@localhost/plants`] = '%40';
@@ -112,5 +148,6 @@ it('plant-store with invalid arguments › exits with 2 and one sentence without
     assert.ok(stderr.includes(keyword), `${args}: ${stderr}`);
     assert.ok(!stderr.includes('sesame'), stderr);
   }
+  await assertFails('serve --log json --prot 0', { cwd }, /^\{"time":.*--prot/, 2);
   assert.deepEqual(await readdir(cwd), []);
 });

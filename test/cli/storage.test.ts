@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
@@ -14,22 +14,25 @@ const reading = ['backup copy.db', 'export', 'copy --from sqlite:plants.db --to 
 
 it('openStorage › starts a worker thread for commits only with "sqlite:FILE?commitThread=true"', async (t) => {
   const file = join(await temporaryFolder(t), 'plants.db');
-  let threads = 0;
-  const count = (): void => {
-    threads++;
-  };
-  process.on('worker', count);
-  t.after(() => process.off('worker', count));
+  const onWorker = t.mock.fn();
+  process.on('worker', onWorker);
+  t.after(() => process.off('worker', onWorker));
   for (const [thread, expected] of Object.entries({ '': 0, '?commitThread=false': 0, '?commitThread=true': 1 })) {
     const location = parseStorage({ value: `sqlite:${file}${thread}`, source: '--storage' }, ['sqlite']);
     await (await openStorage(location)).close();
-    assert.equal(threads, expected, thread);
+    assert.equal(onWorker.mock.callCount(), expected, thread);
   }
 });
 
-it('plant-store commands › name a file on a full or read-only disk, and leave no partial copy', async (t) => {
-  const full = await mountSmallFolder(t, 1);
+it('plant-store commands › name a file on a full or read-only disk, and leave no partial copy or token', async (t) => {
+  const full = await mountSmallFolder(t);
   if (full === undefined) return;
+  const { bsize, bavail } = await statfs(full);
+  // One block is left for the tokens file, and none for first-token.txt.
+  await writeFile(join(full, 'large'), Buffer.alloc((bavail - 1) * bsize));
+  await assertFails('serve --port 0 --storage memory', { cwd: full }, 'ENOSPC');
+  assert.deepEqual(await readdir(full), ['large']);
+  await rm(join(full, 'large'));
   const cwd = await temporaryFolder(t);
   await createAll(join(cwd, 'plants.db'), rowOfPlants('ada', 50_000));
   for (const command of [
@@ -68,10 +71,10 @@ it('SQLite file of a command › is named in the message but not changed if part
   }
 });
 
-it('SQLite file of a command › is not changed by reading, even if a killed server left a write-ahead log', async (t) => {
+it('SQLite file of a command › is not changed by reading, even if a server that SIGQUIT ended left a WAL', async (t) => {
   const { cwd, server, create } = await startTokenServer(t, []);
   await create(1);
-  await server.stop('SIGKILL');
+  assert.equal(await server.stop('SIGQUIT'), null);
   const names = ['plants.db', 'plants.db-wal'];
   const contents = (): Promise<Buffer[]> => Promise.all(names.map((name) => readFile(join(cwd, name))));
   const before = await contents();

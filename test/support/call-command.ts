@@ -31,6 +31,7 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
   process.chdir(cwd);
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   const [stdout, stderr] = [captureStream(process.stdout), captureStream(process.stderr)];
+  const removeAdded = ['SIGUSR1', 'warning', 'uncaughtException'].map((name) => rememberListeners(process, name));
   // A server that starts although it must not does not end. This error ends the process.
   const limit = setTimeout(() => {
     throw new Error(`plant-store ${args.join(' ')} did not end within a minute`);
@@ -42,6 +43,7 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
     clearTimeout(limit);
     stdout.release();
     stderr.release();
+    for (const remove of removeAdded) remove();
     Object.defineProperty(process, 'stdin', stdin);
     process.chdir(before.cwd);
     process.argv = before.argv;
@@ -54,7 +56,7 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
  * Captures the strings that are written to a stream. node:test writes its reports as bytes, so they are not captured.
  */
 function captureStream(stream: NodeJS.WriteStream): { text: () => string; release: () => void } {
-  const listeners = stream.listeners('error');
+  const removeAdded = rememberListeners(stream, 'error');
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   let text = '';
   stream.write = (chunk: unknown, ...args: unknown[]): boolean => {
@@ -68,10 +70,18 @@ function captureStream(stream: NodeJS.WriteStream): { text: () => string; releas
     text: () => text,
     release: () => {
       stream.write = write;
-      for (const added of stream.listeners('error').filter((one) => !listeners.includes(one))) {
-        stream.off('error', added as () => void);
-      }
+      removeAdded();
     },
+  };
+}
+
+/** Returns a function that removes the listeners that are added after this call. */
+function rememberListeners(emitter: NodeJS.EventEmitter, event: string): () => void {
+  const before = emitter.listeners(event);
+  return () => {
+    for (const listener of emitter.listeners(event)) {
+      if (!before.includes(listener)) emitter.off(event, listener as () => void);
+    }
   };
 }
 

@@ -33,11 +33,11 @@ export function limitFileSize(pid: number, bytes: number | 'unlimited'): void {
 }
 
 /**
- * Mounts a small file system until the end of the test. If this process is not allowed to mount, the test is skipped.
+ * Mounts a file system of 1 MiB until the end of the test. If this process is not allowed to mount, the test is skipped.
  */
-export async function mountSmallFolder(t: TestContext, megabytes: number): Promise<string | undefined> {
+export async function mountSmallFolder(t: TestContext): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', folder]);
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'tmpfs', folder]);
   t.after(async () => {
     // The unmount is lazy, because a server might still have files open.
     if (status === 0) execFileSync('umount', ['--lazy', folder]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { chmod, chown, lstat, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -66,13 +66,17 @@ it('issueToken › replaces the file of a killed process, but loses no change of
   assert.equal(await readFile(`${path}.new`, 'utf8'), 'a third process');
 });
 
-it('issueToken › leaves no unfinished file if the old file is invalid or the delivery fails', async (t) => {
+it('issueToken › leaves no unfinished file if the old one is invalid or missing, or the delivery fails', async (t) => {
   const path = await newPath(t);
   const fail = (): never => {
     throw new Error('no space');
   };
   await assert.rejects(issueToken(path, { user: 'eve' }, fail), /no space/);
   assert.deepEqual(await readdir(dirname(path)), []);
+  await symlink('volume/tokens.json', path);
+  await assert.rejects(issueToken(path, { user: 'ada' }), /link to a file that does not exist/);
+  assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
+  await rm(path);
   await writeFile(path, '{');
   await assert.rejects(issueToken(path, { user: 'ada' }), /not JSON/);
   assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
@@ -101,13 +105,6 @@ it('issueToken › keeps the access of the group, but gives no access to other u
     assert.equal(stats.mode & 0o777, after);
     if (isRoot) assert.deepEqual([stats.uid, stats.gid], [euid, newGid]);
   }
-});
-
-it('issueToken › does not replace a link to a file that does not exist', async (t) => {
-  const path = await newPath(t);
-  await symlink('volume/tokens.json', path);
-  await assert.rejects(issueToken(path, { user: 'ada' }), /link to a file that does not exist/);
-  assert.deepEqual(await readdir(dirname(path)), ['tokens.json']);
 });
 
 it('revokeToken › removes the token with the given id or value, and keeps the others', async (t) => {

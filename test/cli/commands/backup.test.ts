@@ -52,8 +52,7 @@ it('plant-store restore › overwrites nothing, and prints a command that moves 
   const cwd = await temporaryFolder(t);
   await createAll(join(cwd, 'backup.db'), hostilePlants);
   const file = "it's $HOME.db";
-  const endings = ['-journal', '-shm', '-wal'];
-  const sideFiles = endings.map((ending) => file + ending);
+  const sideFiles = ['-journal', '-shm', '-wal'].map((ending) => file + ending);
   const restore = ['restore', 'backup.db', '--storage', `sqlite:${file}`];
   // A link to a file that does not exist would make the restored file appear elsewhere.
   await symlink('nothing', join(cwd, file));
@@ -67,11 +66,9 @@ it('plant-store restore › overwrites nothing, and prints a command that moves 
   // The date lets a second restore move the files away again.
   const folder = (await readdir(cwd)).find((name) => /^before-restore-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d$/.test(name));
   assert.deepEqual((await readdir(join(cwd, folder ?? ''))).sort(), [file, ...sideFiles]);
-  for (const ending of endings) {
-    await writeFile(join(cwd, file + ending), '');
-    assert.match((await callCommand(restore, { cwd })).stderr, new RegExp(`^mkdir .*${ending}' `, 'm'));
-    await rm(join(cwd, file + ending));
-  }
+  await writeFile(join(cwd, `${file}-wal`), '');
+  assert.match((await callCommand(restore, { cwd })).stderr, /^mkdir .*-wal' /m);
+  await rm(join(cwd, `${file}-wal`));
   assert.equal((await callCommand(restore, { cwd })).code, 0);
   assert.deepEqual(await readAll(join(cwd, file)), hostilePlants);
 });

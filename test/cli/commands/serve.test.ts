@@ -1,31 +1,34 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, link, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { listen, reachableUrl } from '../../../src/cli/commands/serve.ts';
-import { issueToken } from '../../../src/tokens/issue.ts';
+import { readTokenFile } from '../../../src/tokens/token-file.ts';
+import { callService } from '../../support/call.ts';
 import { assertFails } from '../../support/call-command.ts';
 import { runCommand, spawnCommand, startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listenUrl } from '../../support/listen.ts';
 import { commandEnvironment, evalArgs, runProgram } from '../../support/run-program.ts';
 import { untilListening } from '../../support/server-process.ts';
+import type { ServerProcess } from '../../support/server-process.ts';
 import { sourceUrl } from '../../support/sources.ts';
 import { execute } from '../../support/sqlite-file.ts';
 import { owner, temporaryFolder } from '../../support/temporary-folder.ts';
 import { folderWithToken } from '../../support/token-server.ts';
 
-it('plant-store serve › reads its settings from the environment, and hides its arguments', async (t) => {
-  const cwd = await temporaryFolder(t);
-  await mkdir(join(cwd, 'etc'));
+it('plant-store serve › reads its settings from the environment, and starts again with its first token', async (t) => {
+  const cwd = join(await temporaryFolder(t), "it's $HOME");
+  await mkdir(cwd);
   const env = {
-    PLANT_STORE_HOST: 'localhost',
+    PLANT_STORE_HOST: '0.0.0.0',
     PLANT_STORE_PORT: '0',
     PLANT_STORE_STORAGE: 'none',
-    PLANT_STORE_TOKENS: 'etc/people.json',
+    PLANT_STORE_TOKENS: 'people.json',
     PLANT_STORE_LOG: 'pretty',
     PLANT_STORE_BASE_PATH: '/garden',
     PLANT_STORE_CORS_ORIGIN: 'https://app.example.com, http://localhost:5173',
@@ -33,31 +36,51 @@ it('plant-store serve › reads its settings from the environment, and hides its
     // Plant Store's own variable takes precedence over this variable.
     PORT: 'http',
   };
-  const child = spawnCommand(['serve', '--storage', 'sqlite:etc/garden.db'], { cwd, env });
-  const server = await untilListening(t, child, /^Plant Store listening on (http:\/\/localhost:\d+)\n/m);
+  const start = (): Promise<ServerProcess> => {
+    const child = spawnCommand(['serve', '--storage', 'sqlite:garden.db'], { cwd, env });
+    return untilListening(t, child, /^Plant Store listening on (http:\/\/0\.0\.0\.0:\d+)\n/m);
+  };
+  const first = await start();
   if (existsSync('/proc/self/cmdline')) {
-    const shown = await readFile(`/proc/${server.pid}/cmdline`, 'utf8');
-    assert.equal(shown.replaceAll('\0', ''), 'plant-store serve');
+    const shown = await readFile(`/proc/${first.pid}/cmdline`, 'utf8');
+    assert.equal(shown.replaceAll('\0', ''), 'plant-store serve', 'without the arguments');
   }
-  const { servers } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { servers: unknown };
+  const { servers } = (await (await fetch(`${first.url}/openapi.json`)).json()) as { servers: unknown };
   assert.deepEqual(servers, [{ url: '/garden' }]);
-  assert.equal((await fetch(`${server.url}/docs`)).status, 200);
   const origin = 'http://localhost:5173';
-  const { headers } = await fetch(`${server.url}/plants`, { headers: { origin } });
+  const { headers } = await fetch(`${first.url}/plants`, { headers: { origin } });
   assert.equal(headers.get('access-control-allow-origin'), origin);
-  assert.equal(await server.stop(), 0);
-  assert.match(server.stderr(), /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} stopped\n$/ms);
-  assert.deepEqual((await readdir(join(cwd, 'etc'))).sort(), ['first-token.txt', 'garden.db', 'people.json']);
+  const line = await eventually(() => /^ +(curl .*)$/m.exec(first.stdout())?.[1] ?? assert.fail(first.stdout()));
+  assert.match(line, / http:\/\/localhost:\d+\/plants$/);
+  // Passes only PATH, because a proxy in the environment could not reach the addresses of this machine.
+  const { PATH } = process.env;
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', `${line} --silent`], { encoding: 'utf8', env: { PATH } });
+  if (status === 127) t.diagnostic('NOT CHECKED that the printed line works: this machine has no curl');
+  else assert.deepEqual([status, stdout], [0, '[]'], stderr);
+  assert.ok(first.stdout().includes(`the new file ${join(cwd, 'garden.db')}`), first.stdout());
+  assert.equal(await first.stop(), 0);
+  assert.match(first.stderr(), /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} stopped\n$/ms);
+  assert.deepEqual((await readdir(cwd)).sort(), ['first-token.txt', 'garden.db', 'people.json']);
+  for (const name of await readdir(cwd)) assert.equal((await stat(join(cwd, name))).mode & 0o777, 0o600, name);
+  assert.equal(readTokenFile(join(cwd, 'people.json'))[0]?.user, 'me');
+  const token = (await readFile(join(cwd, 'first-token.txt'), 'utf8')).trimEnd();
+  assert.ok(!(first.stdout() + first.stderr()).includes(token));
+
+  await rm(join(cwd, 'first-token.txt'));
+  const second = await start();
+  assert.equal((await callService(second.url, 'GET', '/plants', { token })).status, 200);
+  assert.equal((await fetch(`${second.url}/docs`)).status, 200);
+  assert.equal(await second.stop(), 0);
+  assert.doesNotMatch(second.stdout(), /new file|curl/);
+  assert.match(second.stdout(), /http:\/\/localhost:\d+\/docs\n/);
+  assert.deepEqual((await readdir(cwd)).sort(), ['garden.db', 'people.json']);
 });
 
 it('plant-store serve › ends and names the problem if it cannot listen or cannot use a file', async (t) => {
   const cwd = await temporaryFolder(t);
   const { port } = new URL(await listenUrl(t, createServer()));
-  await writeFile(join(cwd, 'foreign.db'), 'x'.repeat(1000));
   await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
   await mkdir(join(cwd, 'etc'));
-  await writeFile(join(cwd, 'linked.json'), '{"version":1,"tokens":[]}');
-  await link(join(cwd, 'linked.json'), join(cwd, 'link'));
   await symlink('loop', join(cwd, 'loop'));
   for (const { flags, problem, code } of [
     { flags: `--port ${port}`, problem: `in use 127.0.0.1:${port}. Change --port or --host.`, code: 1 },
@@ -65,9 +88,7 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
     { flags: '--tokens none/tokens.json', problem: 'There is no folder', code: 2 },
     { flags: '--tokens etc', problem: 'is not a file', code: 2 },
     { flags: '--tokens loop', problem: 'loop cannot be used: ELOOP', code: 2 },
-    { flags: '--tokens linked.json', problem: 'has another hard link', code: 2 },
     { flags: '--tokens bad.json', problem: /bad\.json cannot be used: (?!.*pst_)/, code: 2 },
-    { flags: '--storage sqlite:foreign.db', problem: 'is not an SQLite database', code: 2 },
   ]) {
     await assertFails(`serve ${flags}`, { cwd }, problem, code);
   }
@@ -84,16 +105,9 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
   await eventually(() => {
     assert.match(server.stdout(), /curl/, 'for the token that a failed start created');
   });
-  const tokens = join(cwd, 'tokens.json');
-  await rm(tokens);
+  await rm(join(cwd, 'tokens.json'));
   await assertFails('serve', { cwd }, `${join(cwd, 'first-token.txt')}, which exists`, 2);
-  await issueToken(tokens, { user: 'ada' });
-  const other = await startServer(t, [], { cwd });
-  assert.doesNotMatch(other.stdout(), /curl/, 'for a token that is not in the tokens file');
-  assert.deepEqual(
-    (await readdir(cwd)).filter((name) => name.endsWith('.json')),
-    ['bad.json', 'linked.json', 'tokens.json'],
-  );
+  assert.ok(!(await readdir(cwd)).includes('tokens.json'));
 });
 
 it('plant-store serve › creates a missing or empty database only without a tokens file, or with --create', async (t) => {
@@ -107,41 +121,10 @@ it('plant-store serve › creates a missing or empty database only without a tok
   assert.equal((await stat(file)).size, 0);
   execute(file, 'CREATE TABLE a (b); DROP TABLE a');
   await assertFails('serve', { cwd }, `${file} is empty. ${advice}`, 2);
-  const created = await startServer(t, [], { cwd, env: { PLANT_STORE_CREATE: 'true' } });
-  assert.equal(await created.stop(), 0);
-  const child = spawnCommand(['serve', '--port', '0'], { cwd });
-  const again = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
-  assert.equal(await again.stop(), 0);
   await rm(tokens);
   const { stop, stderr } = await startServer(t, [], { cwd });
   assert.equal(await stop(), 0);
   assert.ok(stderr().includes(`There is no tokens file ${tokens}, although ${file} exists.`), stderr());
-});
-
-it('plant-store serve › waits for a database that cannot be reached, and writes only JSON to its log', async (t) => {
-  const { cwd } = await folderWithToken(t);
-  const fail = `{setImmediate(()=>{throw(Error('next'))});throw(Error('bug'))}`;
-  const faults = `process.on('SIGUSR2',()=>process.emitWarning('odd')).on('SIGWINCH',()=>${fail})`;
-  const env = {
-    PLANT_STORE_STORGE: 'x',
-    DATABASE_URL: 'postgres://ada:pw@127.0.0.1:1/garden',
-    NODE_OPTIONS: `--import=data:text/javascript,${faults}`,
-  };
-  const child = spawnCommand(['serve', '--port', '0', '--admin-port', '0'], { cwd, env });
-  const server = await untilListening(t, child, /^Plant Store is waiting for the storage: .*:(1)\/garden$/m);
-  void server.stop('SIGUSR2');
-  await eventually(() => {
-    assert.match(server.stderr(), /odd/);
-  });
-  assert.equal(await server.stop('SIGWINCH'), 1);
-  assert.doesNotMatch(server.stdout(), /listening/);
-  const misused = await runCommand(['serve', '--prot', '0'], { cwd, env });
-  assert.equal(misused.code, 2);
-  const lines = (server.stderr() + misused.stderr).trimEnd().split('\n');
-  const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message);
-  for (const text of ['STORGE', 'ECONNREFUSED', 'odd', 'The server ends: bug', '--prot']) {
-    assert.ok(messages.join().includes(text), messages.join('\n'));
-  }
 });
 
 /** Runs `plant-store serve` as `owner`, which may lack access to the program: root loads it. */

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { chromium } from 'playwright-core';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { startDocsService } from '../../support/docs-service.ts';
 import { runSuccessfully } from '../../support/run-program.ts';
 import { hasProgram } from '../../support/system-fault.ts';
-
-async function authorize(page: Page, token: string): Promise<void> {
-  await page.locator('button.authorize').first().click();
-  const dialog = page.locator('.modal-ux');
-  await dialog.locator('input').fill(token);
-  await dialog.locator('button.authorize').click();
-  await dialog.locator('.btn-done').click();
-}
 
 /** Opens an operation, fills in its field, if any, and executes the operation. Returns the status and the body. */
 async function execute(operation: Locator, field?: { selector: string; text: string }): Promise<[string, string]> {
@@ -45,7 +37,11 @@ it('page of serve --docs in Chromium › creates, lists and deletes a plant unde
   });
 
   await page.goto(`${url}/docs`);
-  await authorize(page, 'ada');
+  await page.locator('button.authorize').first().click();
+  const dialog = page.locator('.modal-ux');
+  await dialog.locator('input').fill('ada');
+  await dialog.locator('button.authorize').click();
+  await dialog.locator('.btn-done').click();
   // If the page used JSON.parse, it would change the id to 9007199254740992 and lose the spaces.
   const plant = '{ "id":  9007199254740993, "name": "Fern", "tag": "indoor" }';
   const body = { selector: 'textarea.body-param__text', text: plant };
