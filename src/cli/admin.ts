@@ -101,7 +101,7 @@ export class Readiness {
 }
 
 /** Collects metrics from diagnostics channels until the process ends. The returned function formats them. */
-export function collectMetrics(server: Server): (isUp: { storage: boolean; tokens: boolean }) => string {
+function collectMetrics(server: Server): (isUp: { storage: boolean; tokens: boolean }) => string {
   const requests = new Map<string, number>();
   const [durations, commits] = [new Histogram(), new Histogram()];
 

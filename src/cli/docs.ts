@@ -58,10 +58,9 @@ export function createDocs(source: string, basePath: string): (listener: Service
     const { method = '', url = '' } = request;
     const target = splitTarget(url).path;
     const path = target.startsWith(`${basePath}/docs`) ? target.slice(basePath.length) : target;
-    const file = files.get(path);
-    if (method !== 'GET' && method !== 'HEAD') {
-      void listener(request, response);
-    } else if (path === '/docs/') {
+    const isRead = method === 'GET' || method === 'HEAD';
+    const file = isRead ? files.get(path) : undefined;
+    if (isRead && path === '/docs/') {
       response.writeHead(308, { Location: '../docs' }).end();
     } else if (file === undefined) {
       void listener(request, response);

@@ -147,8 +147,8 @@ function finish(verb: string, counts: CopyCounts, badLines: number, signal: Abor
   const texts = [
     `${verb} ${formatCount(counts.added, 'plant')}`,
     `${formatCount(counts.existing, 'plant')} already existed`,
+    formatCount(counts.conflicts, 'conflict'),
   ];
-  texts.push(formatCount(counts.conflicts, 'conflict'));
   if (badLines > 0) texts.push(formatCount(badLines, 'bad line'));
   tell(`${texts.join(', ')}.${signal.aborted ? ' Interrupted: run the command again to continue.' : ''}`);
   if (signal.aborted) return exitCodeOf(signal);

@@ -8,7 +8,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { listen, reachableUrl } from '../../../src/cli/commands/serve.ts';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
-import { callService } from '../../support/call.ts';
 import { assertFails } from '../../support/call-command.ts';
 import { runCommand, spawnCommand, startServer } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -68,7 +67,8 @@ it('plant-store serve › reads its settings from the environment, and starts ag
 
   await rm(join(cwd, 'first-token.txt'));
   const second = await start();
-  assert.equal((await callService(second.url, 'GET', '/plants', { token })).status, 200);
+  const authorization = `Bearer ${token}`;
+  assert.equal((await fetch(`${second.url}/plants`, { headers: { authorization } })).status, 200);
   assert.equal((await fetch(`${second.url}/docs`)).status, 200);
   assert.equal(await second.stop(), 0);
   assert.doesNotMatch(second.stdout(), /new file|curl/);
