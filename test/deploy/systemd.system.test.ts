@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import type { SpawnOptions } from 'node:child_process';
 import { chmod, cp, copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { after, it } from 'node:test';
 import { install } from '../package/pack.ts';
 import { callService } from '../support/call.ts';
 import { eventually } from '../support/eventually.ts';
-import { runProgram, runSuccessfully } from '../support/run-program.ts';
+import { finish, runSuccessfully } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { hasProgram } from '../support/system-fault.ts';
@@ -36,14 +37,15 @@ async function startService(t: HasAfter, wrapper: readonly string[] = []) {
     PORT: '0',
   };
   const [program, ...args] = [...wrapper, 'plant-store', 'serve', '--admin-port', '0'] as const;
-  const child = spawn(program, args, { ...owner, cwd: state, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const options: SpawnOptions = { ...owner, cwd: state, env, stdio: ['ignore', 'pipe', 'pipe'] };
+  const child = spawn(program, args, options);
   const server = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);
   const token = (await readFile(join(state, 'first-token.txt'), 'utf8')).trim();
   return {
     server,
     state,
     backups,
-    run: (command: string, ...flags: string[]) => runProgram(command, flags, { ...owner, cwd: '/', env }),
+    run: (command: string, ...flags: string[]) => finish(spawn(command, flags, options)),
     call: (method: string, target: string, plant?: object) =>
       callService(server.url, method, target, { token, ...(plant && { body: JSON.stringify(plant) }) }),
   };
