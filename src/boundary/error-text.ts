@@ -2,7 +2,7 @@ import { types } from 'node:util';
 
 const maxCauses = 5;
 
-/** Yields an error and its causes. The causes of an AggregateError without a message are the errors that it contains. */
+/** Yields an error and its causes. */
 export function* errorChain(error: unknown): Generator<unknown, void, undefined> {
   const found = [error];
   for (const each of found) {

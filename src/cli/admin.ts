@@ -52,7 +52,7 @@ export function createAdminServer(
   return Object.assign(server, { maxConnections });
 }
 
-/** How long a check may take, and how long its result is reused. */
+/** How long a request waits for a check, and how long the result of a check is reused. */
 const checkMs = 1000;
 
 /** Checks on request, at most once a second, whether the storage can be read and written. */
@@ -63,7 +63,7 @@ export class Readiness {
   readonly #user = randomUUID();
   /** The latest check. At most one check runs at a time, so that checks do not accumulate if the storage hangs. */
   #latest: Promise<string> | undefined;
-  /** Why the latest check failed; `undefined` if it succeeded. */
+  /** Why the latest check failed; `undefined` if it succeeded or is still running. */
   failure: unknown;
   /** While the server starts or stops, the storage's problems are not logged. */
   isServing = false;

@@ -141,8 +141,8 @@ export function loadOptional<T>(name: string, source: string, load: (require: No
 }
 
 /**
- * Returns the first variable of a flag that is set. Ignores an empty value, and the addresses that Kubernetes sets for
- * a service named `plant-store`: https://kubernetes.io/docs/tutorials/services/connect-applications-service/
+ * Returns the first environment variable of a flag that has a value. Ignores the addresses that Kubernetes sets for a
+ * service named `plant-store`: https://kubernetes.io/docs/tutorials/services/connect-applications-service/
  */
 function readVariable(name: FlagName, warnings: string[]): Setting | undefined {
   const variables = variablesOf(name).map((source) => ({ value: process.env[source] ?? '', source }));

@@ -127,7 +127,7 @@ function pretty({ level, message, error, ...fields }: LogEntry): string {
   return `${clock} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;
 }
 
-/** How much text may wait while the descriptor is not read. Further text is dropped. */
+/** The maximum length of unwritten text, in UTF-16 code units. Further text is dropped. */
 const maxUnwrittenLength = 1_048_576;
 const retryMs = 10;
 const flushMs = 1000;

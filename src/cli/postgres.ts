@@ -84,7 +84,7 @@ export function openPostgres(location: PostgresLocation, createTable: boolean): 
     // The pool listens for errors only after this function has finished.
     client.on('error', () => undefined);
     await client.query({ text: checkConnection, values: [] }).catch((error: unknown) => {
-      // Errors of the database have a severity: it does not support the setting. Any other error ends the connection.
+      // A database that does not support the setting responds with an error, which has a `severity`.
       if (!(isError(error) && 'severity' in error)) throw error;
     });
   });

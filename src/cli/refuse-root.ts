@@ -7,8 +7,8 @@ import { UsageError } from './command-line.ts';
 import { shellQuoted } from './process.ts';
 
 /**
- * Returns the absolute path of a file. Refuses to use it as root if another account can change it, or a file that
- * belongs beside it. That account could make root change any file, with symbolic links or SQLite journals.
+ * Returns the absolute path of a file. Root may not use a file if another account can change it, or a file that SQLite
+ * or a token command creates beside it. That account could make root change any file, with links or SQLite journals.
  *
  * @throws {UsageError} with the command line to run instead
  */

@@ -24,8 +24,9 @@ const runs: { readonly [Name in CommandName]: (settings: Settings<Name>, operand
 };
 
 /**
- * Resolves with the exit code: 0 on success, 1 after a failure, 2 after a {@link UsageError}, and 128 plus the number
- * of the signal if a command other than `serve` was interrupted.
+ * Resolves with the exit code: 0 on success, 1 after a failure, and 2 after a {@link UsageError} or without a command.
+ * If a signal interrupts a command other than `serve`, the code is 128 plus its number. A closed standard output counts
+ * as SIGPIPE.
  */
 export async function run(args: string[]): Promise<number> {
   // Without these listeners, a closed output pipe would end the process.

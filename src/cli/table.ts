@@ -6,7 +6,7 @@ export interface Flag {
   readonly max?: number;
   readonly words?: readonly string[];
   readonly fallback?: string;
-  /** What the help shows as the default if there is no `fallback`. With neither, the flag is required. */
+  /** What the help shows as the default if there is no `fallback`. Without either, a flag with a value is required. */
   readonly absent?: string;
   /** `false` if the flag has no environment variable. By default, `--admin-port` has PLANT_STORE_ADMIN_PORT. */
   readonly variable?: false;

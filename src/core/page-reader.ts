@@ -15,9 +15,9 @@ interface Entry {
 }
 
 /**
- * Reads pages in turns, one at the end of each event loop iteration. A turn first checks the storage's version, so a
- * page reflects every commit that was acknowledged before the page was requested. It then returns cached pages, and
- * reads the others.
+ * Reads pages in turns: one in each event loop iteration, or more if there are many requests. A turn first checks the
+ * storage's version, so a page reflects every commit that was acknowledged before the page was requested. It then
+ * returns cached pages, and reads the others.
  *
  * The reads of a user are limited to one long page at a time, or several short ones, and users are served in
  * round-robin order. A user with many requests therefore does not delay the lists of others.
@@ -141,7 +141,7 @@ export class PageReader {
   }
 }
 
-/** The estimated size of the objects of a cached page, in UTF-16 code units. */
+/** The estimated size of a cached page without its JSON, in UTF-16 code units. */
 const overhead = 512;
 
 /** Contains at most one page of each user, the first of a list, so that many different limits need no more memory. */

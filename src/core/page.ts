@@ -21,7 +21,7 @@ export interface PageRequest extends ListRange {
 
 export const maxPageLength = 1000;
 
-/** A plant whose JSON is larger is the only plant in its page. */
+/** The maximum size of a page as JSON. A larger plant is the only plant in its page. */
 export const maxPageBytes = 262_144;
 
 /** The size of `{"name":""}`. */

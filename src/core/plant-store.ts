@@ -19,8 +19,8 @@ export interface PlantStoreOptions {
   maxPendingWrites?: number | undefined;
   /**
    * The maximum size of the page cache in bytes, 0 or more; default 16777216. Each UTF-16 code unit of JSON counts as
-   * two bytes. The cache contains one page for each user: the last first page of a list that was read. It is used only
-   * if the adapter has a `dataVersion` method.
+   * two bytes. The cache contains one page for each user, the first page of the list that was read last, and is used
+   * only if the adapter has a `dataVersion` method.
    */
   maxCacheBytes?: number | undefined;
 }

@@ -108,8 +108,8 @@ export interface StorageAdapter {
 }
 
 /**
- * Runs calls of an adapter for several requests in the async context in which this module was loaded: normally that of
- * no request.
+ * Runs work for several requests in the async context in which this module was loaded, which normally belongs to no
+ * request.
  */
 export const runInNeutralContext: <Result>(work: () => Result) => Result = AsyncLocalStorage.snapshot();
 

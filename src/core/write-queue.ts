@@ -46,8 +46,8 @@ interface Entry {
 }
 
 /**
- * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, are committed as
- * one batch. One fsync or one round trip covers a whole batch. At most one batch is in flight. A second write to the
+ * Implements group commit: writes that arrive during a commit, or in the same event loop iteration, usually share the
+ * next batch. One fsync or one round trip covers a whole batch. At most one batch is in flight. A second write to the
  * same plant waits for the next batch. If only one client sends writes, a write does not wait for others.
  */
 export class WriteQueue {

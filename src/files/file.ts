@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, resolve } from 'node:path';
 
-/** Thrown if a path does not name what it must name, so that a retry cannot help. */
+/** Thrown if a path names something unusable, such as a folder in place of a file, so that a retry cannot help. */
 export class WrongFileError extends Error {}
 
 /** Returns whether anything has this name, even a link to a missing file. */
@@ -26,8 +26,8 @@ export function isFileOrMissing(path: string): boolean {
 }
 
 /**
- * Returns why a file is reachable in two places, which would differ after one of them has been replaced, or
- * `undefined`. FUSE file systems can report 0 links.
+ * Returns how a file is reachable in a second place, or `undefined`. After one place has been replaced, the other would
+ * keep the old file. FUSE file systems can report 0 links.
  */
 export function findOtherPlace(path: string): string | undefined {
   if (statSync(path).nlink > 1) return 'has another hard link: remove it';
@@ -106,14 +106,14 @@ const writableByOthers = 0o022;
 const sticky = 0o1000;
 
 /**
- * Returns the first folder or link on the way to a file that an account other than root owns or can write, or the file
- * itself; `undefined` if only root can change what the path names. An access control list shows in the group's bits.
+ * Returns the first folder, link or file on a path that an account other than root owns or can write to; `undefined` if
+ * there is none. The group's permission bits include the permissions of an access control list.
  *
  * A sticky folder, such as /tmp, is safe above a folder or link of root, because no other account can replace it. It is
  * not safe for the file itself, because other accounts can create files next to it, such as a journal.
  */
 export function findExposure(path: string, isFolder = false): string | undefined {
-  // Refuses a link to itself.
+  // Throws an error for a link to itself. Otherwise, the recursion would not end.
   requireAccess([path], 'read');
   const entry = lstatSync(path, { throwIfNoEntry: false });
   const folder = dirname(path);

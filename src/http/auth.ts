@@ -20,7 +20,7 @@ function bearerToken(request: ServiceRequest): string {
 }
 
 /**
- * Fails with `missing_credentials` or `invalid_token`. Any other error is a fault of the application. Returns a promise
+ * Fails with `missing_credentials` or `invalid_token`. Any other error comes from `authenticate`. Returns a promise
  * only if `authenticate` returns one.
  */
 export function findCaller(

@@ -34,7 +34,7 @@ export function corsHeaders(
   const origin = isPublic ? '*' : request.header('origin');
   if (origin === undefined || !origins.includes(origin)) return vary;
   const headers = { ...vary, 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': exposed };
-  // An OPTIONS request may be a CORS preflight request.
+  // Only an OPTIONS request can be a preflight request.
   if (request.method !== 'OPTIONS' || allow === undefined) return headers;
   const requested = request.header('access-control-request-headers') ?? '';
   return {

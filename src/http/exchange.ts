@@ -51,7 +51,7 @@ export interface SendOutcome {
   readonly error?: unknown;
 }
 
-/** An error that a client may see before its caller is known. */
+/** An error of the HTTP service itself. Unlike other errors, clients may see it before they are authenticated. */
 export class HttpError extends PlantStoreError {}
 
 export function errorBody({ code, message }: PlantStoreError): string {

@@ -6,7 +6,10 @@ import type { ListOptions } from '../core/plant-store.ts';
 import type { Pages, Result } from './exchange.ts';
 import type { ServiceStore } from './options.ts';
 
-/** A limit of at most 1000 selects one page, with a `Link` header (RFC 8288) if more plants follow. */
+/**
+ * Lists plants. With a limit of at most 1000, the body is one page, with a `Link` header (RFC 8288) if more plants
+ * follow. Otherwise, a body of several pages is read while it is sent.
+ */
 export async function readList(store: ServiceStore, user: string, query: ListOptions, path: string): Promise<Result> {
   const { limit } = query;
   const { json, count, lastId, hasMore } = await store.listPageJson(user, query);

@@ -47,7 +47,7 @@ export class CheckedAdapter {
     return page;
   }
 
-  /** Fails if a plant is returned twice, or after 1000 empty pages, so a test ends even if the scan would not. */
+  /** Fails if a plant is returned twice or if many pages are empty, so a test ends even if the scan would not. */
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
     const pages = this.#adapter.scan()[Symbol.asyncIterator]();
     const keys = new Set<string>();
@@ -62,7 +62,7 @@ export class CheckedAdapter {
         assert.ok(!keys.has(key), `${call} returned plant ${plant.id} of ${shown(user)} again.`);
         keys.add(key);
       }
-      assert.ok(count <= keys.size + 1000, 'scan() returned 1000 empty pages.');
+      assert.ok(count <= keys.size + 1000, 'scan() returned 1000 more pages than plants.');
       let hasEnded = true;
       try {
         yield result.value;

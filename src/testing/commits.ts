@@ -167,7 +167,7 @@ async function commitRandomly(place: Place, count: number, users: readonly strin
   }
 }
 
-/** The counts ascend, so that the first test that fails shows a short sequence of calls. The users look alike. */
+/** The counts ascend, so that the first test that fails shows a short sequence of calls. */
 export const randomTests: Tests = {
   '2 random batches have the outcomes that the contract describes': (place) =>
     commitRandomly(place, 2, ['ada', 'ada2', 'bob'], create(50, 'ada')),

@@ -79,7 +79,7 @@ export class Place {
     this.#location = await this.call('createLocation()', async () => this.options.createLocation(this.#t));
   }
 
-  /** Whether an adapter can find the plants of an earlier one that did not close in an orderly way. */
+  /** Whether a second adapter can read the stored plants: after `close` if exclusive, otherwise as after a crash. */
   get canReopen(): boolean {
     const { shared } = this.options;
     return shared === 'exclusive' || (shared && this.#location.reopen !== undefined);
@@ -110,8 +110,8 @@ export class Place {
   }
 
   /**
-   * The timeout of node:test does not end the loops of a test and does not name the call. With it, Node.js 22 exits when
-   * an idle test hangs.
+   * The timeout of node:test cannot end the loops of a test or name the call, and Node.js 22 exits if an idle test
+   * hangs.
    */
   readonly call: Call = async (text, start) => {
     let timer: NodeJS.Timeout | undefined;

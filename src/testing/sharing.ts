@@ -69,7 +69,7 @@ async function kill({ process }: Writer): Promise<void> {
   await exited;
 }
 
-/** Checks that a writer's acknowledged commits are stored, and that the commit in flight was applied wholly or not. */
+/** Checks that a writer's acknowledged commits are stored, and that its commit in flight was all or nothing. */
 function expectBatches({ name, outcomes }: Writer, stored: ReferenceStore): void {
   const due = (count: number): Plant[] => {
     const model = new ReferenceStore();

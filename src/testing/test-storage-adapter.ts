@@ -45,7 +45,10 @@ export function testStorageAdapter<Location extends StorageLocation>(
   check.checkOptionNames('testStorageAdapter', options, ['createLocation', 'shared', ...functions]);
   check.checkFunctionOption('createLocation', options.createLocation);
   if (options.shared !== 'exclusive') check.checkBooleanOption('shared', options.shared);
-  for (const each of functions) if (each in options) check.checkFunctionOption(each, options[each as never]);
+  for (const each of functions) {
+    const value: unknown = options[each as never];
+    if (value !== undefined) check.checkFunctionOption(each, value);
+  }
   describe(`${name} as a StorageAdapter`, () => {
     for (const [title, test] of createSuite(options)) it(title, test);
   });

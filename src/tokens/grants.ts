@@ -78,7 +78,7 @@ export class TokenGrants {
     return this.#isUnreadable || this.#signature === absent;
   }
 
-  /** Throws `storage_unavailable` while a changed file cannot be used, because the change might revoke the token. */
+  /** Throws `storage_unavailable` while a changed file cannot be read, because the change might revoke the token. */
   find(token: string): Caller | null {
     const nowMs = performance.now();
     if (nowMs >= this.#checkedAtMs + checkIntervalMs) {

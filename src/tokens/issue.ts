@@ -112,8 +112,8 @@ async function changeTokenFile(
 }
 
 /**
- * Waits while another process is changing the tokens file. Removes a file that a killed process left behind. The id of
- * that process would not tell, as each container can have the same.
+ * Waits while another process is changing the tokens file. Removes a file that a killed process left behind. A process
+ * id would not show this, because processes in different containers can have the same id.
  */
 async function createNewFile(path: string): Promise<number> {
   for (;;) {

@@ -150,7 +150,7 @@ async function end(log: Log, code: number): Promise<never> {
   process.exit(code);
 }
 
-/** Returns false after a signal. Rejects if only a changed setting helps. */
+/** Returns false after a signal. Rejects with an error that waiting cannot repair. */
 async function untilUsable(readiness: Readiness, place: string, log: Log, signal: AbortSignal): Promise<boolean> {
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const problem = await readiness.storageProblem();
@@ -182,11 +182,11 @@ function announce({ settings, location, tokens }: Config, grants: TokenGrants, u
   say(lines.filter((line) => line !== undefined).join('\n'));
 }
 
-/** Codes of errors that another attempt cannot avoid. Another program may release a port that is in use. */
+/** The codes of errors that a retry cannot avoid. It can avoid EADDRINUSE: another program may release the port. */
 const wrongAddressCodes = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND']);
 
 export async function listen(server: Server, host: string, port: number, flags: string): Promise<string> {
-  // URLs contain the brackets.
+  // The brackets around an IPv6 address belong only to URLs.
   const name = host.replace(/^\[(.*)\]$/, '$1');
   server.listen(port, name);
   try {

@@ -9,7 +9,6 @@ import type { Settings } from '../command-line.ts';
 import { exitCodeOf, formatCount, print, printable, runInterruptibly, tell } from '../process.ts';
 import { parseStorage, withSource, withTarget } from '../storage.ts';
 
-/** Bounds the memory that one line uses. */
 const maxLineBytes = 1_048_576;
 const maxShownLines = 10;
 
@@ -103,8 +102,8 @@ async function* readPages(
 }
 
 /**
- * Splits a stream of bytes into lines without terminators. Yields the lines that end in the same chunk together. Cuts
- * off the end of a line that is too long, but the line stays longer than `maxLineBytes`.
+ * Splits a stream of bytes into lines without terminators. Yields the lines that end in one chunk together.
+ * Truncates a line that is too long, but not to less than `maxLineBytes`.
  */
 export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer[], void, undefined> {
   // Latin-1 preserves every byte, so invalid UTF-8 can be reported. Appending to a string does not copy it.

@@ -125,7 +125,7 @@ export class PlantStoreError extends Error {
   }
 }
 
-/** The reason, or the cause of `storage_unsupported`, if the storage contains no plant store yet. */
+/** Reports that the storage does not contain a plant store yet. It can be the cause of `storage_unsupported`. */
 export class NoStoreError extends Error {}
 
 /**

@@ -43,7 +43,7 @@ function createResponse({ status, headers, body, onEnd }: ServiceResponse, reque
   return new Response(sent, init);
 }
 
-/** A request that is garbage-collected while its list is sent would never abort its signal. */
+/** Requests whose list is being sent. The signal of a request that is garbage-collected would never abort. */
 const sending = new Set<Request>();
 
 /** Each page is read only when the consumer requests it. */

@@ -15,7 +15,7 @@ const reservedFiles = 96;
 
 const usableShare = 0.95;
 
-/** A connection that has made progress is not evicted for this long. */
+/** How long an idle connection is kept after its last progress. */
 const safeMs = 1000;
 
 /** The message on the channel `plant-store:connection:evicted`. */
@@ -29,9 +29,9 @@ export interface EvictionMessage {
 const evicted = channel('plant-store:connection:evicted');
 
 interface Progress {
-  /** The time of the last progress in milliseconds. */
+  /** The time of the last progress, from `performance.now()`. */
   atMs: number;
-  /** Whether the connection has not sent a complete request header. */
+  /** `true` until a complete request header has arrived. */
   isSilent: boolean;
 }
 

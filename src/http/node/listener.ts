@@ -24,7 +24,8 @@ const maxWaiting = 32;
  *
  * The listener is also a Connect middleware for an Express-style app, at the root or under a prefix. Mount it before
  * any body parser. It calls `next()` for paths that the service does not handle. Without `next`, it responds to
- * requests for such paths with 404.
+ * requests for such paths with 404. A request with an `Upgrade` header is the last one of its connection, even if it is
+ * passed to `next`.
  *
  * @throws {TypeError} if an option is invalid; the message names it.
  * @example

@@ -24,7 +24,7 @@ const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean }
 };
 
 const serverProperties = {
-  // A connection is closed if no byte is sent or received for about this long.
+  // During a request, a connection is closed if no byte is sent or received for about this long.
   timeout: 60_000,
   // node:http keeps each field of an incomplete header as two strings. A header of 16 KiB could use 150 KB. One field
   // more than the limit is kept, so that every version of Node.js shows that there are too many.
@@ -57,7 +57,7 @@ export function createServerFor(listener: (...call: Parameters<RequestListener>)
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const response = currentResponse(socket);
     if (response !== undefined && (response.headersSent || response.req.complete)) {
-      // A response is sent first if it has begun, or if its request was complete before the rejected input.
+      // If a response has begun, or if its request was complete, the response is sent before the connection is closed.
       socket.pause();
       closeAfter(response, socket);
     } else if (socket.writable) {
@@ -67,7 +67,7 @@ export function createServerFor(listener: (...call: Parameters<RequestListener>)
   return server;
 }
 
-/** The errors of node:http that have a code of their own. All others are reported as `malformed_request`. */
+/** The error codes for codes of node:http. All other errors are reported as `malformed_request`. */
 const clientErrors: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'header_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',

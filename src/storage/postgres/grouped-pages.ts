@@ -108,7 +108,7 @@ function parsePage({ ids, texts }: PageRow): Plant[] | undefined {
   for (let at = 0; at < bytes.length; at += 8) {
     const nameEnd = texts.indexOf(separator, start);
     const nextSeparator = texts.indexOf(separator, nameEnd + 1);
-    // An omitted plant, or a separator in a name or tag, adds a separator. Then the last plant does not end the text.
+    // Only the last plant has no separator after it. Otherwise, a plant was omitted, or a text contains a separator.
     if ((nextSeparator === -1) !== (at + 8 === bytes.length)) return undefined;
     const end = nextSeparator === -1 ? texts.length : nextSeparator;
     const [id, name] = [int64s.getBigInt64(at), texts.slice(start, nameEnd)];

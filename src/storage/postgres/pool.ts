@@ -36,7 +36,7 @@ const firstBackOffMs = 10;
 // invalid_sql_statement_name and duplicate_prepared_statement. The statement was not executed.
 const unpreparedStates: readonly unknown[] = ['26000', '42P05'];
 
-/** Prepares statements, because PostgreSQL then keeps their plans. Works without if a pooler rejects them. */
+/** Prepares statements, because PostgreSQL then keeps their plans. Stops doing so if a pooler rejects them. */
 export function statementRunner(pool: PostgresPool, quotedTable: string): RunStatement {
   const statements = statementsFor(quotedTable);
   // Clients of a connection pooler can share a connection, so different statements must have different names.

@@ -45,8 +45,8 @@ const requireNulls = failIf(
   'array_nulls is off, so plants without a tag would get the tag NULL. Set it to on.',
 );
 
-// Always true. It lowers the number of requests that a generic plan expects from 10 to 1. Otherwise, the generic plan
-// would seem too costly for fewer requests, and PostgreSQL would plan each such execution again.
+// Always true. It makes a generic plan expect 1 request instead of 10. Otherwise, the generic plan would seem too
+// costly for fewer requests, and PostgreSQL would plan each such execution again.
 const oneRequest = 'request.nth >= 1 AND request.nth <= 2147483647';
 
 /** The minimum size of a plant's JSON in bytes, in SQL. `octet_length` does not read long texts. */

@@ -35,7 +35,8 @@ const maxBlockingMs = 100;
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
   prepareFile(path);
-  // Read-only, because closing a read-write connection would checkpoint the WAL of another application's file.
+  // A file with a WAL is first opened to read. Closing a read-write connection would checkpoint the WAL, even if the
+  // file belongs to another application.
   if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
     if (version === 0) createSchema(database, path);

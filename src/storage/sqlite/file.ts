@@ -4,8 +4,9 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { findOtherPlace, hasFile, isFileOrMissing, requireAccess, requireFolderOf } from '../../files/file.ts';
 
 /**
- * Checks that a file and the files beside it can be written, and creates a missing file. SQLite keeps a WAL for each
- * name and in each folder, so commits would be lost if the file were reachable in another place.
+ * Checks that a file and the files beside it can be written, and creates a missing file. Refuses a file with another
+ * hard link and a mounted file: SQLite names the WAL after the path, so a process with another path would use another
+ * WAL, and commits would be lost.
  */
 export function prepareFile(path: string): void {
   requireFolderOf(path, 'database file');
@@ -16,8 +17,8 @@ export function prepareFile(path: string): void {
 }
 
 /**
- * Throws an error if this process may not use a file, or one beside it, if one of them is not a file, or if the file is
- * missing although its WAL exists.
+ * Throws an error if this process may not use the file or one beside it, if one of them is not a regular file, or if
+ * the file is missing or empty although its WAL contains writes.
  */
 export function requireUsable(path: string, purpose: 'read' | 'write'): void {
   const realPath = hasFile(path) ? realpathSync(path) : path;
@@ -73,7 +74,7 @@ export function identify(path: string): string | undefined {
   return stats && `${stats.dev} ${stats.ino}`;
 }
 
-/** The message does not say that the file was left as it is, because its WAL may have been checkpointed. */
+/** The message does not say that the file is unchanged, because its WAL may have been checkpointed. */
 export function damaged(path: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('storage_unsupported', `${path} is damaged.`, { cause });
 }

@@ -15,7 +15,7 @@ export interface SqliteStorageOptions {
   /**
    * The maximum time that a commit waits for another process's lock, in milliseconds, 0 to 2147483647; default 5000.
    * While it waits, a commit blocks the event loop for at most 100 ms at a time. The constructor blocks it for the
-   * whole wait.
+   * whole wait, and can wait several times, because it takes several locks.
    */
   busyTimeoutMs?: number | undefined;
   /**
@@ -50,10 +50,11 @@ export class SqliteStorage implements StorageAdapter {
    *
    * @param path the path of the file, or a `file:` URL object
    * @throws {PlantStoreError} `storage_unsupported` if the file is not a plant store, is damaged, was written by a
-   *   newer version of this package, has a second hard link, is mounted without its folder, or is missing although its
-   *   WAL exists. The file is left unchanged, unless it is damaged.
-   * @throws {Error} if the file's folder does not exist, if this version of SQLite can corrupt the file, or if the
-   *   file of the commit thread is missing.
+   *   newer version of this package, has a second hard link, is mounted without its folder, or is missing or empty
+   *   although its WAL contains writes. The file is left unchanged, unless it is damaged.
+   * @throws {Error} if the file's folder does not exist, if this process may not write the file, if this version of
+   *   SQLite can corrupt the file, or if the file of the commit thread is missing.
+   * @throws {TypeError} if `path` or an option is invalid; the message names it.
    */
   constructor(path: string | URL, options: SqliteStorageOptions = {}) {
     const file = toFile(path);

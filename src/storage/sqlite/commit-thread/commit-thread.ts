@@ -23,7 +23,7 @@ export class CommitThread {
     this.#worker = this.#start();
   }
 
-  /** Rejects with `storage_unavailable` if the thread cannot run, cannot open the file, or ends during the commit. */
+  /** Rejects if the commit fails, and if the thread cannot run, cannot open the file, or ends during the commit. */
   commit(writes: readonly Write[]): Promise<boolean[]> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
