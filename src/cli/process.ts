@@ -12,7 +12,6 @@ const write = promisify((text: string, done: (error?: Error | null) => void) => 
 
 /** Writes to standard output. Rejects if the text was not written. */
 export async function print(text: string): Promise<void> {
-  if (isClosed()) throw new Error('Standard output is closed.');
   try {
     await write(text);
   } catch (cause) {
@@ -22,17 +21,18 @@ export async function print(text: string): Promise<void> {
   }
 }
 
-/** If standard output is closed at the start, Node.js opens /dev/null in its place, for reading and writing. */
-function isClosed(): boolean {
-  const device = statSync('/dev/null', { throwIfNoEntry: false });
-  if (fstatSync(1).rdev !== device?.rdev) return false;
+/**
+ * Throws an error if output would be lost: if standard output is closed at the start, Node.js opens /dev/null in its
+ * place, for reading and writing. A shell opens /dev/null only for writing.
+ */
+export function requireOutput(): void {
+  if (fstatSync(1).rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev) return;
   try {
     readSync(1, Buffer.alloc(1));
-    return true;
   } catch {
-    // A shell opens the device only for writing.
-    return false;
+    return;
   }
+  throw new Error('Standard output is closed or discarded.');
 }
 
 export function tell(text: string): void {

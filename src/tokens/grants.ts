@@ -94,10 +94,10 @@ export class TokenGrants {
   check(): void {
     let problem = '';
     try {
-      const [signature, isReadableByOthers] = inspect(this.#path);
+      const [signature, isExposed] = inspect(this.#path);
       const isAbsent = signature === absent;
       if (signature !== this.#signature) {
-        this.#use(isAbsent ? [] : readTokenFile(this.#path), signature, isReadableByOthers);
+        this.#use(isAbsent ? [] : readTokenFile(this.#path), signature, isExposed);
       }
       this.#isUnreadable = false;
       if (isAbsent) problem = `${this.#path} was removed: no token is accepted. Restore the file, or create a token.`;
@@ -114,10 +114,10 @@ export class TokenGrants {
     else this.#onWarning(problem);
   }
 
-  #use(records: readonly TokenRecord[], signature: string, isReadableByOthers: boolean): void {
+  #use(records: readonly TokenRecord[], signature: string, isExposed: boolean): void {
     this.#grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
     this.#signature = signature;
-    if (!isReadableByOthers) return;
+    if (!isExposed) return;
     const remedy = 'change its permissions (chmod 600)';
     this.#onWarning(`${this.#path} can be accessed by other users of this machine: ${remedy}.`);
   }
@@ -129,10 +129,11 @@ function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
 }
 
 /** The signature changes whenever the file or its permissions change. */
-function inspect(path: string): [signature: string, isReadableByOthers: boolean] {
+function inspect(path: string): [signature: string, isExposed: boolean] {
   requireAccess([path], 'read');
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return [absent, false];
   const { ino, size, mtimeNs, ctimeNs, mode } = stats;
-  return [`${ino} ${size} ${mtimeNs} ${ctimeNs}`, (mode & 0o077n) !== 0n];
+  // Members of the file's group may read it: token commands keep this permission.
+  return [`${ino} ${size} ${mtimeNs} ${ctimeNs}`, (mode & 0o027n) !== 0n];
 }

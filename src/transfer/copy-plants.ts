@@ -63,12 +63,12 @@ export async function copyPlants(
   if (from === to) throw new TypeError('from and to must not be the same storage');
   checkOptionNames('copyPlants', options, ['onProgress', 'onConflict']);
   for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunctionOption(name, value);
-  return addPlants(readChecked(from), to, options);
+  return addPlants(checked(from.scan()), to, options);
 }
 
 /** Checks all users and plants, because other adapters might not be able to store invalid ones. */
-async function* readChecked(from: StorageAdapter): AsyncIterable<OwnedPlant[]> {
-  for await (const page of from.scan()) {
+export async function* checked(pages: AsyncIterable<readonly OwnedPlant[]>): AsyncGenerator<OwnedPlant[], void> {
+  for await (const page of pages) {
     for (const { user } of page) checkUser(user);
     yield page.map(({ user, plant }) => ({ user, plant: parseNewPlant(plant) }));
   }

@@ -99,6 +99,8 @@ it('createTokenFileAuthenticator › rejects every token while the file is a lin
 
 it('createTokenFileAuthenticator › warns on standard error if other users can read the file', async (t) => {
   const { path, userOf, problems } = await authenticateAda(t);
+  await chmod(path, 0o640);
+  assert.deepEqual([userOf(), problems], ['ada', []]);
   await chmod(path, 0o604);
   assert.deepEqual([userOf(), userOf()], ['ada', 'ada']);
   assert.equal(problems.length, 1);

@@ -7,7 +7,7 @@ import { readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
 import { parseWord, UsageError } from '../command-line.ts';
 import type { Settings } from '../command-line.ts';
-import { print, printable, tell } from '../process.ts';
+import { print, printable, requireOutput, tell } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -18,6 +18,7 @@ export async function create(settings: Settings<'token create'>, user: string): 
   const scopes = list?.split(',').map((value) => parseWord({ value, source }, allScopes));
   const expiresAt = parseExpiry(settings['expires-in'].value);
   const path = requireSafePath(settings.tokens.value);
+  requireOutput();
   const place = `${hasFile(path) ? '' : 'the new file '}${path}`;
   const { record } = await issueToken(path, { user, scopes, expiresAt }, (token) => print(`${token}\n`));
   tell(`Created ${record.id} for ${printable(user)} in ${place}. The token is shown only once.`);

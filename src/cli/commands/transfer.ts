@@ -3,10 +3,10 @@ import { errorTable, isPlantStoreError } from '../../core/model/errors.ts';
 import { parseExactJson } from '../../core/model/exact-json.ts';
 import { isUser, parseNewPlant, plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant } from '../../core/storage-adapter.ts';
-import { addPlants, keyOf } from '../../transfer/copy-plants.ts';
+import { addPlants, checked, keyOf } from '../../transfer/copy-plants.ts';
 import type { CopyCounts, PlantConflict } from '../../transfer/copy-plants.ts';
 import type { Settings } from '../command-line.ts';
-import { exitCodeOf, formatCount, print, printable, runInterruptibly, tell } from '../process.ts';
+import { exitCodeOf, formatCount, print, printable, requireOutput, runInterruptibly, tell } from '../process.ts';
 import { parseStorage, withSource, withTarget } from '../storage.ts';
 
 const maxLineBytes = 1_048_576;
@@ -18,7 +18,7 @@ export async function copy(settings: Settings<'copy'>): Promise<number> {
   return runInterruptibly((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {
-        const counts = await addPlants(untilAborted(pages, signal), target, { onConflict: tellConflict });
+        const counts = await addPlants(checked(untilAborted(pages, signal)), target, { onConflict: tellConflict });
         return finish('Copied', counts, 0, signal);
       }),
     ),
@@ -35,6 +35,7 @@ async function* untilAborted<Page>(pages: AsyncIterable<Page>, signal: AbortSign
 }
 
 export async function exportPlants({ storage }: Settings<'export'>): Promise<number> {
+  requireOutput();
   const location = parseStorage(storage, ['sqlite', 'postgres']);
   return withSource(location, async (pages) => {
     let count = 0;

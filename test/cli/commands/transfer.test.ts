@@ -39,6 +39,15 @@ it('plant-store copy › reports conflicts, and its progress on a signal, and co
   assert.ok(again.stderr.includes(`Copied ${left.toLocaleString('en-US')} plants`), again.stderr);
 });
 
+it('plant-store copy › refuses a plant of a user that the service does not accept', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await createAll(join(cwd, 'a.db'), [plantOf('x'.repeat(256), 1n)]);
+  const { code, stderr } = await callCommand(copy, { cwd });
+  assert.equal(code, 1);
+  assert.match(stderr, /255 bytes/);
+  assert.deepEqual(await readAll(join(cwd, 'b.db')), []);
+});
+
 it('plant-store export › writes one JSON object per line, with exact ids', async (t) => {
   const cwd = await temporaryFolder(t);
   const plants = [
