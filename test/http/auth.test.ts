@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { it } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import { PlantStoreError } from '../../src/index.ts';
 import type { Authenticate } from '../../src/http.ts';
 import { outcome } from '../support/call.ts';
@@ -26,16 +27,17 @@ it('authenticate receives only well-formed bearer tokens, and rejects a token by
     },
   });
   const refused = ['a b', '"ada"', 'ada,', '=', 'a=b', "' OR 1=1", 'eve', 'joe'].map((text) => `Bearer ${text}`);
-  for (const authorization of ['Bearer', 'Bearer ', ...refused, 'xbearer ada']) {
-    const error = authorization === 'xbearer ada' ? 40101 : 40102;
+  for (const authorization of ['Bearer', 'Bearer ', ...refused]) {
     const answered = await service.call('GET', '/plants', { headers: { authorization } });
-    assert.deepEqual(outcome(answered), [401, error], authorization);
+    assert.deepEqual(outcome(answered), [401, 40102], authorization);
   }
   assert.deepEqual(outcome(await service.call('DELETE', '/plants/1', { token })), [403, 40300]);
   assert.equal((await service.call('GET', '/plants', { token })).status, 200);
   assert.deepEqual([received, reads, service.faults], [['eve', 'joe', token, token], 2, []]);
 });
 
+/** With zone.js, for example, the promises of async functions are not instances of the global Promise. */
+const OtherPromise = runInNewContext('Promise') as PromiseConstructor;
 const { proxy: unreadable, revoke } = Proxy.revocable({}, {});
 revoke();
 const inherited: unknown = Object.create({ user: 'ada', scope: ['plants:read'] });
@@ -60,7 +62,7 @@ it('authenticate causes a reported error, and a 500 or 503 without details, if i
       if ('returns' in mistake) return mistake.returns;
       throw mistake.throws as Error;
     };
-    for (const authenticate of [work, () => Promise.resolve().then(work)]) {
+    for (const authenticate of [work, () => OtherPromise.resolve().then(work)]) {
       const service = createFetchService(t, { authenticate: authenticate as Authenticate });
       const answered = await service.call('GET', '/plants');
       assert.deepEqual(outcome(answered), status === 503 ? [503, 50301] : [500, 50000]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Pages, Result } from '../../src/http/exchange.ts';
+import type { Pages } from '../../src/http/exchange.ts';
 import { parseListQuery, readList } from '../../src/http/list.ts';
 import type { ServiceStore } from '../../src/http.ts';
 import { PlantStore } from '../../src/index.ts';
@@ -9,13 +9,6 @@ import type { JsonPage, ListOptions } from '../../src/index.ts';
 import { collectGarbage } from '../support/collect-garbage.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
-
-async function textOf(body: Result['body']): Promise<string> {
-  if (typeof body === 'string') return body;
-  let text = '';
-  if (body !== undefined && 'next' in body) for await (const page of body) text += Buffer.from(page).toString();
-  return text;
-}
 
 it('a list stays a JSON array if the plants of its next page are deleted, or others are created, meanwhile', async () => {
   for (const { limit, changed, names } of [
@@ -31,7 +24,9 @@ it('a list stays a JSON array if the plants of its next page are deleted, or oth
     for (const id of changed) {
       if (!(await store.deletePlant('ada', id))) await store.createPlant('ada', { id, name: `${id}` });
     }
-    const listed = JSON.parse(await textOf(body)) as { name: string }[];
+    let text = '';
+    for await (const page of body as Pages) text += Buffer.from(page).toString();
+    const listed = JSON.parse(text) as { name: string }[];
     assert.deepEqual([headers, listed.map(({ name }) => name)], [undefined, names]);
   }
 });

@@ -8,7 +8,7 @@ function resolve(target: string, basePath = ''): string | undefined {
   return route && [route.path, idText, query].join(' ').trim();
 }
 
-it('a target matches a route exactly, as a path or as an absolute URL, with any query', () => {
+it('a target matches a route and a method exactly, as a path or as an absolute URL, with any query', () => {
   for (const target of ['/plants', '/plants?', 'http://plants.test/plants', 'HTTPS://x:8443/plants']) {
     assert.equal(resolve(target), '/plants', target);
   }
@@ -19,19 +19,20 @@ it('a target matches a route exactly, as a path or as an absolute URL, with any 
   for (const target of [...paths, 'http://plants', 'http://x?/plants', 'x/plants', '/%70lants']) {
     assert.equal(resolve(target), undefined, target);
   }
+  for (const method of ['get', 'constructor']) {
+    assert.equal(resolveTarget(method, '/plants', '').operation, undefined, method);
+  }
 });
 
 it('a target matches with and without basePath, even if basePath is itself a route', () => {
   for (const basePath of ['/garden', '/plants', '/~ada/b-c/%7Bd%7D']) {
-    for (const prefix of ['', basePath]) assert.equal(resolve(`${prefix}/plants/7`, basePath), '/plants/{id} 7');
+    for (const prefix of ['', basePath]) {
+      // The path precedes the query of a Link.
+      const { route, path, idText } = resolveTarget('DELETE', `${prefix}/plants/7`, basePath);
+      assert.deepEqual([route?.path, path, idText], ['/plants/{id}', '/plants/7', '7']);
+    }
   }
   for (const target of ['/gardens/plants', '/garden', '/garden/garden/plants', '/Garden/plants', '/garden//plants']) {
     assert.equal(resolve(target, '/garden'), undefined, target);
   }
-});
-
-it('a target supports HEAD like GET, and no method that is only a property of every object', () => {
-  const operationOf = (method: string): string | undefined => resolveTarget(method, '/plants', '').operation?.id;
-  const expected = { GET: 'getPlants', HEAD: 'getPlants', POST: 'createPlant', constructor: undefined, get: undefined };
-  for (const [method, id] of Object.entries(expected)) assert.equal(operationOf(method), id);
 });

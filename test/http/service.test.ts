@@ -1,81 +1,46 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createRequestListener } from '../../src/http.ts';
-import { PlantStore, PlantStoreError } from '../../src/index.ts';
-import { HookedStorage } from '../support/hooked-storage.ts';
-import { listenUrl } from '../support/listen.ts';
+import { runInNewContext } from 'node:vm';
+import type { Authenticate } from '../../src/http.ts';
+import { Permits } from '../../src/http/service.ts';
+import { PlantStoreError } from '../../src/index.ts';
+import { eventuallyEqual } from '../support/eventually.ts';
+import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { createFetchService, fronts } from '../support/service.ts';
-import { createPlants } from '../support/stored-plants.ts';
 
-const headers = { authorization: 'Bearer ada', 'content-type': 'application/json' };
-
-it('basePath is in Link and in the OpenAPI document, whether or not the request contains it', async (t) => {
-  for (const start of Object.values(fronts)) {
-    const { store, url, send } = await start(t, { basePath: '/garden' });
-    await createPlants(store, 2);
-    for (const prefix of ['', '/garden']) {
-      const page = await send(new Request(`${url}${prefix}/plants?limit=1`, { headers }));
-      assert.equal(page.headers.get('link'), '</garden/plants?limit=1&after=0>; rel="next"');
-      const document = await (await send(new Request(`${url}${prefix}/openapi.json`))).json();
-      assert.deepEqual((document as { servers: unknown }).servers, [{ url: '/garden' }]);
-    }
-  }
-});
-
-it('onError by default writes the error, the method and the path, but no secrets', async (t) => {
+it('onError is called once per error, and the error is printed without secrets if it is missing or fails', async (t) => {
   const printed = t.mock.method(console, 'error', () => undefined);
-  const row = { code: '23502', detail: 'Failing row contains (ROW-SECRET)' };
+  const row = { code: '23502', errcode: 1299, detail: 'Failing row contains (ROW-SECRET)' };
+  const cause = new Error('disk full', { cause: Object.assign(new Error('null value'), row) });
   const storage = new HookedStorage();
   storage.beforeCommit = () => {
-    throw new Error('disk full', { cause: Object.assign(new Error('null value'), row) });
+    throw cause;
   };
-  const listener = createRequestListener(new PlantStore({ storage }), { authenticate: () => ({ user: 'ada' }) });
-  // Simulates a body parser that sets `body` without reading the request.
-  const server = createServer((request, response) => {
-    void listener(Object.assign(request, { body: { name: 'BODY-SECRET' } }), response);
-  });
-  const response = await fetch(`${await listenUrl(t, server)}/plants?a=QUERY-SECRET`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer TOKEN-SECRET', cookie: 'a=COOKIE-SECRET', 'content-type': 'application/json' },
-    body: '{"id":1,"name":"BODY-SECRET"}',
-  });
-  assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1']);
-  const text = printed.mock.calls.map(({ arguments: args }) => args.map(String).join(' ')).join('\n');
-  assert.match(text, /^POST \/plants failed: PlantStoreError: .*storage_unavailable.*Caused by .*\(code 23502\)\n/s);
-  assert.doesNotMatch(text, /SECRET/);
-});
-
-const failing = [
-  () => {
-    throw new Error('the hook is broken');
-  },
-  () => Promise.reject(new Error('the hook is broken')) as unknown as undefined,
-];
-it('onError is called once per error and does not end the process if it throws or rejects', async (t) => {
-  for (const hook of failing) {
-    const printed = t.mock.method(console, 'error', () => undefined);
-    const cause = new Error('disk full');
-    const storage = new HookedStorage();
-    storage.beforeCommit = () => {
-      throw cause;
-    };
-    const onError = t.mock.fn<(error: unknown, request: object) => void>(hook);
-    const service = createFetchService(t, { storage, onError });
-    const answered = await service.call('DELETE', '/plants/7?a=1');
-    assert.equal(answered.status, 503);
-    const requestId = answered.headers.get('x-request-id');
-    assert.deepEqual(
-      onError.mock.calls.map(({ arguments: [error, request] }) => [(error as Error).cause, request]),
-      [[cause, { requestId, method: 'DELETE', path: '/plants/{id}' }]],
-    );
+  const broken = new Error('the hook is broken');
+  const throwing = (): never => {
+    throw broken;
+  };
+  // With zone.js, for example, the promises of async functions are not instances of the global Promise.
+  const OtherPromise = runInNewContext('Promise') as PromiseConstructor;
+  for (const hook of [undefined, throwing, () => OtherPromise.reject(broken)]) {
+    const onError = hook && t.mock.fn<(error: unknown, request: object) => unknown>(hook);
+    const { call } = createFetchService(t, { storage, onError });
+    const { status, headers } = await call('DELETE', '/plants/7?a=QUERY-SECRET');
+    assert.deepEqual([status, headers.get('retry-after')], [503, '1']);
     await nextTurn();
     const lines = printed.mock.calls.map(({ arguments: [line] }) => String(line));
-    assert.match(lines[0] ?? '', /^onError failed: Error: the hook is broken/);
-    assert.match(lines[1] ?? '', /^DELETE \/plants\/\{id\} failed: PlantStoreError.*Caused by Error: disk full/s);
-    assert.equal((await service.call('GET', '/plants')).status, 200);
-    printed.mock.restore();
+    printed.mock.resetCalls();
+    if (onError !== undefined) {
+      const request = { requestId: headers.get('x-request-id'), method: 'DELETE', path: '/plants/{id}' };
+      const calls = onError.mock.calls.map(({ arguments: [error, given] }) => [(error as Error).cause, given]);
+      assert.deepEqual(calls, [[cause, request]]);
+      assert.match(lines.shift() ?? '', /^onError failed: Error: the hook is broken/);
+    }
+    assert.equal(lines.length, 1);
+    assert.match(lines.join(), /^DELETE \/plants\/\{id\} failed: .*storage_unavailable.*by Error: disk full\n +at /s);
+    assert.match(lines.join(), /\nCaused by Error: null value \(code 23502, errcode 1299\)\n +at /);
+    assert.doesNotMatch(lines.join(), /SECRET/);
   }
 });
 
@@ -94,5 +59,41 @@ it('a wrapper of the store can refuse with 403 and its own message, and its othe
     assert.deepEqual([status, integer, message], expected);
     assert.equal(headers.get('www-authenticate'), null);
     assert.deepEqual(faults.splice(0), reported);
+  }
+});
+
+it('a user who returns one of several permits still holds the others', () => {
+  const permits = new Permits(5);
+  const take = (): boolean => permits.take('ada');
+  assert.deepEqual([take(), take(), take(), take()], [true, true, true, false]);
+  permits.release('ada');
+  assert.deepEqual([take(), take()], [true, false]);
+});
+
+it('maxInFlight refuses a user’s third request after a second, and serves others meanwhile', async (t) => {
+  for (const start of Object.values(fronts)) {
+    const held = new Hold();
+    const storage = new HookedStorage();
+    storage.beforeList = held.hook;
+    let calls = 0;
+    const authenticate: Authenticate = (user) => {
+      calls++;
+      return { user };
+    };
+    const { call, faults } = await start(t, { storage, authenticate, maxInFlight: 3 });
+    const listTwice = () => [call('GET', '/plants'), call('GET', '/plants')];
+    const lists = listTwice();
+    await eventuallyEqual(() => calls, 2);
+    const startMs = performance.now();
+    // With this limit, a list does not need the storage.
+    const refused = call('GET', '/plants?limit=0');
+    assert.equal((await call('GET', '/plants?limit=0', { token: 'bob' })).status, 200);
+    const { error, headers } = await refused;
+    assert.deepEqual([error, headers.get('retry-after')], [50300, '1']);
+    assert.ok(performance.now() - startMs > 990);
+    held.release();
+    for (const { status } of await Promise.all(lists)) assert.equal(status, 200);
+    for (const { status } of await Promise.all(listTwice())) assert.equal(status, 200);
+    assert.deepEqual(faults, [], 'saturation is not reported');
   }
 });

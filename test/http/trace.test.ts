@@ -9,13 +9,17 @@ import { eventuallyEqual } from '../support/eventually.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
 import { begin, listRequest, post } from '../support/raw-http.ts';
-import { createFetchService, startService } from '../support/service.ts';
+import { createFetchService, fronts, startService } from '../support/service.ts';
 import { createLongList, createPlants } from '../support/stored-plants.ts';
 
 /** A message is the operation, the status, the code, the user and the path, or the beginning of an unknown path. */
 const cases: readonly (readonly [request: string, call: Call, message: string])[] = [
-  ['POST /plants', { body: '{"id":7,"name":"Fern"}' }, 'createPlant 200 - ada /plants'],
+  ['POST /plants', { body: '{"id":7000,"name":"Fern"}' }, 'createPlant 200 - ada /plants'],
+  ['POST /plants', { body: '{"id":7000,"name":"Fern"}' }, 'createPlant 400 id_taken ada /plants'],
   ['HEAD /plants', {}, 'getPlants 200 - ada /plants'],
+  ['GET /plants', {}, 'getPlants 200 - ada /plants'],
+  ['DELETE /plants/7000', {}, 'deletePlant 204 - ada /plants/{id}'],
+  ['GET /plants?limit=1', {}, 'getPlants 200 - ada /plants'],
   ['DELETE /plants/7', { token: 'ada-reads' }, 'deletePlant 403 insufficient_scope ada /plants/{id}'],
   ['GET /plants', { token: 'mallory' }, 'getPlants 401 invalid_token - /plants'],
   ['OPTIONS /plants', {}, '- 204 - - /plants'],
@@ -30,18 +34,22 @@ async function next(messages: RequestMessage[]): Promise<RequestMessage> {
   return messages.pop() ?? assert.fail();
 }
 
-it('a request message contains the route, the status, the error code and the user', async (t) => {
-  const { call } = await startService(t);
+it('a request message contains the route, the status, the error code and the user, and the permit is free', async (t) => {
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
-  const startMs = performance.now();
-  for (const [request, options, expected] of cases) {
-    const [method = '', target = ''] = request.split(' ');
-    await call(method, target, options);
-    const message = await next(messages);
-    assert.partialDeepStrictEqual(message, { method, isComplete: true, client: '127.0.0.1' });
-    const { operation = '-', status, code = '-', user = '-', path, unmatchedPath = '' } = message;
-    assert.equal(`${operation} ${status} ${code} ${user} ${path}${unmatchedPath}`, expected);
-    assert.ok(message.durationMs > 0 && message.durationMs < performance.now() - startMs);
+  for (const [front, start] of Object.entries(fronts)) {
+    const { call, store } = await start(t, { maxInFlight: 1 });
+    await createPlants(store, 2500);
+    const startMs = performance.now();
+    for (const [request, options, expected] of cases) {
+      const [method = '', target = ''] = request.split(' ');
+      await call(method, target, options);
+      const message = await next(messages);
+      const client = front === 'fetch' ? undefined : '127.0.0.1';
+      assert.partialDeepStrictEqual(message, { method, isComplete: true, client });
+      const { operation = '-', status, code = '-', user = '-', path, unmatchedPath = '' } = message;
+      assert.equal(`${operation} ${status} ${code} ${user} ${path}${unmatchedPath}`, expected);
+      assert.ok(message.durationMs > 0 && message.durationMs < performance.now() - startMs);
+    }
   }
 });
 
@@ -91,7 +99,7 @@ it('a request message contains the Nth address from the right for N trusted prox
 });
 
 it('a request message contains isComplete: false after a disconnect, and 499 if no response was sent', async (t) => {
-  const service = await startService(t);
+  const service = await startService(t, { maxInFlight: 1 });
   await createLongList(service.store);
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   for (const [text, expected] of [
@@ -104,6 +112,7 @@ it('a request message contains isComplete: false after a disconnect, and 499 if 
     const message = await next(messages);
     assert.partialDeepStrictEqual(message, { ...expected, code: undefined, user: 'ada', isComplete: false });
   }
+  assert.equal((await service.call('GET', '/plants?limit=0')).status, 200, 'the permit is free');
   assert.deepEqual(service.faults, []);
 });
 
@@ -128,16 +137,13 @@ it('a request message contains the code incomplete and the status if an error en
 it('the events of a request are those of tracePromise, with error if onError is called', async (t) => {
   const context = new AsyncLocalStorage<unknown>();
   const { start } = tracingChannel<unknown, RequestMessage>('plant-store:request');
-  let started: unknown;
-  start.bindStore(context, (message) => {
-    started = { ...message };
-    return message;
-  });
+  start.bindStore(context);
   t.after(() => start.unbindStore(context));
   const fault = new Error('The identity provider failed');
-  let seen: unknown;
+  let [seen, started]: unknown[] = [];
   const authenticate = (token: string): null => {
     seen = context.getStore();
+    started = { ...(seen as RequestMessage) };
     if (token === 'ada') throw fault;
     return null;
   };

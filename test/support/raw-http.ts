@@ -84,22 +84,21 @@ interface InProcess {
   readonly port: number;
 }
 
-/** A response, parsed from the bytes of a connection. */
-export type RawAnswer = ReturnType<typeof parseRawAnswers>[number];
-
 /**
- * Parses all responses of a connection. Each response must have a Content-Length or no body. `head` contains the status
- * line and the header lines. If the body is empty, `json` is `undefined`.
+ * Parses all responses of a connection. Each response must have a Content-Length or no body. If the body is empty,
+ * `json` is `undefined`.
  */
-export function parseRawAnswers(text: string) {
+export function parseRawAnswers(received: string) {
   const answers = [];
-  for (let at = 0; at < text.length;) {
-    const headEnd = text.indexOf('\r\n\r\n', at) + 4;
-    if (headEnd < at) throw new Error(`This is not a complete response: ${text.slice(at, at + 200)}`);
-    const head = text.slice(at, headEnd);
-    at = headEnd + Number(/^Content-Length: (\d+)\r$/im.exec(head)?.[1] ?? 0);
-    const json: unknown = at === headEnd ? undefined : JSON.parse(text.slice(headEnd, at));
-    answers.push({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, json, error: errorOf(json) });
+  for (let at = 0; at < received.length;) {
+    const headEnd = received.indexOf('\r\n\r\n', at) + 4;
+    if (headEnd < at) throw new Error(`This is not a complete response: ${received.slice(at, at + 200)}`);
+    const [line = '', ...fields] = received.slice(at, headEnd).trimEnd().split('\r\n');
+    const headers = new Headers(fields.map((field) => field.split(': ', 2) as [string, string]));
+    at = headEnd + Number(headers.get('content-length') ?? 0);
+    const text = received.slice(headEnd, at);
+    const json: unknown = text === '' ? undefined : JSON.parse(text);
+    answers.push({ status: Number(line.split(' ')[1]), headers, text, json, error: errorOf(json) });
   }
   return answers;
 }

@@ -5,19 +5,16 @@ import { createPlantServer, createRequestListener } from '../../src/http.ts';
 import type { Caller, ServiceOptions } from '../../src/http.ts';
 import { callService } from './call.ts';
 import type { Answered, Call } from './call.ts';
-import { Hold, HookedStorage } from './hooked-storage.ts';
 import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A service in this process, over node:http or fetch. */
-export type AnyService = ReturnType<typeof createFetchService>;
 /** A service over node:http, on its own port. */
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 export type StartOptions = Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore };
 
 /** Accepts a user name as the token. `ada-reads` and `ada-writes` are tokens of ada with one scope each. */
-export const authenticateByName = (token: string): Caller | null => {
+const authenticateByName = (token: string): Caller | null => {
   if (token === 'ada-reads') return { user: 'ada', scopes: ['plants:read'] };
   if (token === 'ada-writes') return { user: 'ada', scopes: ['plants:write'] };
   return ['ada', 'bob', 'eve'].includes(token) ? { user: token } : null;
@@ -60,13 +57,8 @@ export function createFetchService(t: HasAfter, options: StartOptions = {}) {
   return { store, faults, ...clientOf('http://plants.test', createFetchHandler(store, serviceOptions)) };
 }
 
-/** Starts a service whose commits wait until they are released. */
-export async function startHeldService(t: HasAfter, options: StartOptions = {}): Promise<Service & { held: Hold }> {
-  const held = new Hold();
-  const storage = new HookedStorage();
-  storage.beforeCommit = held.hook;
-  return { ...(await startService(t, { storage, ...options })), held };
-}
+/** A service over node:http or fetch. */
+type AnyService = ReturnType<typeof createFetchService>;
 
 /** Functions that start a service. The keys are the names of the fronts. */
 export const fronts: Readonly<Record<string, (t: HasAfter, options?: StartOptions) => Promise<AnyService>>> = {

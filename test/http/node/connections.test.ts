@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import type { EvictionMessage } from '../../../src/http.ts';
 import { eventuallyEqual, untilStill } from '../../support/eventually.ts';
 import { mockClock } from '../../support/mock-timers.ts';
-import { listRequest, post, RawConnection } from '../../support/raw-http.ts';
+import { exchange, listRequest, post, RawConnection } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 import { createLongList } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
@@ -104,28 +104,11 @@ it('a crowded server does not evict a connection while its client reads a list',
   assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');
 });
 
-it('a full server evicts a connection a second after its last request when it refuses another', async (t) => {
-  const { port, evicted } = await start(t, 4);
-  const clock = mockClock(t);
-  const first = await finishOne(t, port);
-  for (let n = 0; n < 3; n++) await finishOne(t, port);
-  clock.nowMs = 500;
-  first.send(request);
-  await first.until(/\}HTTP[^]*\}$/);
-  clock.nowMs = 1000;
-  await (await RawConnection.open(t, port)).untilClosed();
-  assert.deepEqual(evicted, []);
-  clock.nowMs = 1001;
-  await (await RawConnection.open(t, port)).untilClosed();
-  assert.deepEqual(evicted, [1]);
-  await finishOne(t, port);
-});
-
-it('a full server evicts the oldest connection that has not sent a complete request, even a new one', async (t) => {
+it('a full server evicts the oldest connection without a complete request, or one after an idle second', async (t) => {
   const service = await start(t, 4);
   const { port, evicted } = service;
-  mockClock(t);
-  await finishOne(t, port);
+  const clock = mockClock(t);
+  const first = await finishOne(t, port);
   for (const text of ['', 'GET /plants HTTP/1.1\r\n']) await stall(t, service, text);
   assert.deepEqual(evicted, []);
   for (const expected of [[1], [1, 2]]) {
@@ -135,4 +118,17 @@ it('a full server evicts the oldest connection that has not sent a complete requ
   // All others have sent a request, but the new connection is not closed.
   await finishOne(t, port);
   assert.deepEqual(evicted, [1, 2]);
+  clock.nowMs = 500;
+  first.send(request);
+  await first.until(/\}HTTP[^]*\}$/);
+  for (const { nowMs, expected } of [
+    { nowMs: 1000, expected: [1, 2] },
+    { nowMs: 1001, expected: [1, 2, 3] },
+  ]) {
+    clock.nowMs = nowMs;
+    // The server is full, and refuses this connection.
+    await exchange(t, port, '');
+    assert.deepEqual(evicted, expected);
+  }
+  await finishOne(t, port);
 });
