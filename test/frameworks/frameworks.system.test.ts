@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '../support/eventually.ts';
 import { listenUrl } from '../support/listen.ts';
 import { PostgresCluster } from '../support/postgres.ts';
-import { assertTestsPassed, plainEnvironment, runSuccessfully } from '../support/run-program.ts';
+import { assertTestsPassed, evalArgs, plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { addPlantStore, apps, examples, startProgram } from './program.ts';
@@ -40,23 +39,15 @@ async function startIssuer(t: TestContext) {
   return { url, sign, stranger };
 }
 
-interface Span {
-  readonly name: string;
-  readonly id: string;
-  readonly trace: string;
-  readonly parent?: string;
-  readonly links: readonly string[];
-  readonly isError: boolean;
-  readonly kind: number;
-}
-
 /**
  * Creates plants of the users 1, 2 and 3 at the same time, a plant of 4 over HTTP, and a plant of 5, whose commit
- * fails. Prints the spans.
+ * fails. Then checks the spans.
  */
 const tracedProgram = `
+  import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
   import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
   import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+  import assert from 'node:assert/strict';
   import { once } from 'node:events';
   import { createRequire } from 'node:module';
   import { tracePlants } from './opentelemetry.ts';
@@ -85,25 +76,32 @@ const tracedProgram = `
   server.close();
   storage.commit = () => Promise.reject(new Error('The disk failed'));
   await create('5');
-  console.log(JSON.stringify(exporter.getFinishedSpans().map((span) => ({
-    name: span.name,
-    id: span.spanContext().spanId,
-    trace: span.spanContext().traceId,
-    parent: span.parentSpanContext?.spanId,
-    links: span.links.map(({ context }) => context.spanId),
-    isError: span.status.code === 2,
-    kind: span.kind,
-  }))));`;
+
+  const spans = exporter.getFinishedSpans();
+  const [requests, commits] = ['POST /plants', 'commit'].map((name) => spans.filter((span) => span.name === name));
+  const http = spans.find((span) => span.kind === SpanKind.SERVER && !requests.includes(span));
+  const idOf = (span) => span.spanContext().spanId;
+  const parentOf = (span) => [span.spanContext().traceId[0], span.parentSpanContext?.spanId];
+  const isError = ({ status }) => status.code === SpanStatusCode.ERROR;
+  assert.deepEqual(parentOf(http), ['4', '4'.repeat(16)]);
+  assert.deepEqual(
+    requests.map((span) => [...parentOf(span), span.kind, isError(span)]).sort(),
+    ['1', '2', '3', '4', '5'].map((digit) => digit === '4'
+      ? ['4', idOf(http), SpanKind.INTERNAL, false]
+      : [digit, digit.repeat(16), SpanKind.SERVER, digit === '5']),
+  );
+  const linked = commits.flatMap(({ links }) => links.map(({ context }) => context.spanId));
+  assert.deepEqual(linked.sort(), requests.map(idOf).sort());
+  for (const commit of commits) assert.equal(commit.parentSpanContext, undefined);
+  assert.deepEqual(commits.filter(isError), commits.slice(-1));`;
 
 describe('examples/frameworks', { concurrency: 2, skip: addPlantStore(examples) }, () => {
   it('pino-http.ts › logs every request with the id of the response, but not the token', async (t) => {
-    const { url, stdout, stderr } = await startExample(t, 'pino-http.ts');
+    const { url, stdout, stderr, printed } = await startExample(t, 'pino-http.ts');
     const response = await fetch(`${url}/plants?limit=1`, { headers: { authorization: 'Bearer secret' } });
     const id = response.headers.get('x-request-id') ?? '';
     assert.ok(id.length > 0);
-    await eventually(() => {
-      assert.ok(stdout().includes(`"id":"${id}"`), stdout());
-    });
+    await printed(new RegExp(`"id":"${id}"`));
     assert.doesNotMatch(stdout() + stderr(), /secret/);
   });
 
@@ -151,27 +149,7 @@ describe('examples/frameworks', { concurrency: 2, skip: addPlantStore(examples) 
   });
 
   it('opentelemetry.ts › makes each request a child of the client or HTTP span, and links its commit', async () => {
-    const args = ['--input-type=module', '--eval', tracedProgram];
-    const spans = JSON.parse(await runSuccessfully(process.execPath, args, { cwd: examples })) as Span[];
-    const http = spans.find(({ name, kind }) => name !== 'POST /plants' && kind === 1); // SpanKind.SERVER
-    const digits = ['1', '2', '3', '4', '5'];
-    assert.deepEqual([http?.parent, http?.trace], ['4'.repeat(16), '4'.repeat(32)]);
-    const requests = spans.filter(({ name }) => name === 'POST /plants');
-    assert.deepEqual(
-      requests.map(({ parent, trace, isError, kind }) => [trace, parent, isError, kind]).sort(),
-      digits.map((digit) => [
-        digit.repeat(32),
-        digit === '4' ? http?.id : digit.repeat(16),
-        digit === '5',
-        digit === '4' ? 0 : 1,
-      ]),
-    );
-    const commits = spans.filter(({ name }) => name === 'commit');
-    assert.deepEqual(commits.flatMap(({ links }) => links).sort(), requests.map(({ id }) => id).sort());
-    assert.deepEqual(
-      commits.map(({ parent, isError }) => [parent, isError]),
-      commits.map((_, n) => [undefined, n === commits.length - 1]),
-    );
+    await runSuccessfully(process.execPath, evalArgs(tracedProgram), { cwd: examples });
   });
 
   it('TypeScript › accepts every example', async () => {

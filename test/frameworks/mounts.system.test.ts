@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import type { ServiceListener } from '../../src/http/node/listener.ts';
 import { followLinks } from '../support/call.ts';
 import { listenUrl } from '../support/listen.ts';
 import { createListener } from '../support/service.ts';
@@ -27,12 +28,10 @@ const requests: readonly { method: string; path: string; token?: string; body?: 
 /** The headers that differ between two responses of one service, and those that the middleware itself changes. */
 const otherHeaders = /^(?:connection|content-length|date|keep-alive|transfer-encoding|vary|x-request-id)$/;
 
-type Answered = Readonly<{ request: string; status: number; headers: [string, string][]; body: string }>;
-
-/** Sends each request to a garden, and returns the responses, without the headers that `expected` does not have. */
-async function callAll(url: string, expected?: readonly Answered[]): Promise<Answered[]> {
-  const responses: Answered[] = [];
-  for (const [n, { method, path, token = 'ada', body }] of requests.entries()) {
+/** Sends each request to a garden, and returns the responses. */
+async function callAll(url: string) {
+  const responses = [];
+  for (const { method, path, token = 'ada', body } of requests) {
     const response = await fetch(`${url}/garden${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip', 'content-type': 'application/json' },
@@ -40,38 +39,29 @@ async function callAll(url: string, expected?: readonly Answered[]): Promise<Ans
       ...(body !== undefined && { body }),
     });
     assert.ok(response.headers.has('x-request-id'));
-    const names = expected?.[n]?.headers.map(([name]) => name);
-    const headers = [...response.headers].filter(
-      ([name]) => !otherHeaders.test(name) && (names === undefined || names.includes(name)),
-    );
+    const headers = Object.fromEntries([...response.headers].filter(([name]) => !otherHeaders.test(name)));
     responses.push({ request: `${method} ${path}`, status: response.status, headers, body: await response.text() });
   }
   return responses;
 }
 
-type ServiceListener = ReturnType<typeof createListener>['listener'];
+type Mount = (listener: ServiceListener) => RequestListener | Promise<RequestListener>;
 
-type Mounts<Mounted> = Readonly<Record<string, (mounted: Mounted) => RequestListener | Promise<RequestListener>>>;
+type Mounts = Record<'middleware' | 'prefixes' | 'errorHandlers', Record<string, Mount>>;
 
-/** The exports of apps/mounts.js. */
-interface Module {
-  readonly middleware: Mounts<ServiceListener>;
-  readonly prefixes: Mounts<ServiceListener>;
-  readonly errorHandlers: Mounts<() => Promise<unknown>>;
-}
-
-const importMounts = async (): Promise<Module> => (await import(join(apps, 'apps/mounts.js'))) as Module;
+const importMounts = async () => (await import(join(apps, 'apps/mounts.js'))) as Mounts;
 
 it('createRequestListener responds alike in each framework, behind middleware or a prefix', { skip }, async (t) => {
   const { middleware, prefixes } = await importMounts();
-  const start = async (mount: Mounts<ServiceListener>[string], basePath?: string): Promise<string> => {
+  const start = async (mount: Mount, basePath?: string): Promise<string> => {
     const { store, listener } = createListener(t, basePath === undefined ? {} : { basePath });
     await createPlants(store, 1500);
     return listenUrl(t, createServer(await mount(listener)));
   };
   const expected = await callAll(await start((listener) => listener, '/garden'));
   const check = async (name: string, url: string): Promise<void> => {
-    assert.deepEqual(await callAll(url, expected), expected, name);
+    // Middleware may add headers.
+    assert.partialDeepStrictEqual(await callAll(url), expected, name);
     assert.equal((await followLinks(url, '/garden/plants?limit=600')).length, 3, name);
   };
   for (const [name, mount] of Object.entries(middleware)) await check(name, await start(mount, '/garden'));
@@ -84,7 +74,9 @@ it('the error handlers of Express and Fastify respond with the status of a Plant
   const { errorHandlers } = await importMounts();
   const { store } = createListener(t);
   for (const [name, mount] of Object.entries(errorHandlers)) {
-    const app = await mount(() => store.createPlant('ada', { id: 1.5, name: 'Fern' }));
+    const app = await mount(async () => {
+      await store.createPlant('ada', { id: 1.5, name: 'Fern' });
+    });
     assert.equal((await fetch(await listenUrl(t, createServer(app)))).status, 400, name);
   }
 });

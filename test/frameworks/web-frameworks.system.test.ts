@@ -16,67 +16,55 @@ import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { addPlantStore, apps, examples, startProgram } from './program.ts';
 
-/** Builds an app with a route in a folder, and returns the Node.js arguments that serve it on `process.env.PORT`. */
-type Build = (folder: string, route: string) => Promise<string[]>;
+/** An app that serves an example. The paths are relative to the folder of the app. */
+interface App {
+  /** The folder whose packages the app uses. */
+  readonly packages: string;
+  /** The file that contains the example. */
+  readonly route: string;
+  readonly files?: Readonly<Record<string, string>>;
+  /** The Node.js arguments that build the app. */
+  readonly build?: readonly string[];
+  /** The arguments that serve the app on `process.env.PORT`. */
+  readonly serve: readonly string[];
+}
 
-const packages = join(apps, 'node_modules');
-const vite = join(packages, 'vite/bin/vite.js');
-const next = join(packages, 'next/dist/bin/next');
+const program: App = { packages: examples, route: 'program.ts', serve: ['./program.ts'] };
 
-const buildSvelteKit: Build = async (folder, route) => {
-  await build(folder, [vite, 'build'], {
-    'src/routes/garden/[...path]/+server.ts': route,
+const svelteKit: App = {
+  packages: apps,
+  route: 'src/routes/garden/[...path]/+server.ts',
+  files: {
     'src/app.html': '%sveltekit.head%%sveltekit.body%',
     'vite.config.js': `
       import adapter from '@sveltejs/adapter-node';
       import { sveltekit } from '@sveltejs/kit/vite';
       export default { plugins: [sveltekit({ adapter: adapter(), csrf: { trustedOrigins: ['*'] } })] };
     `,
-  });
-  return ['build'];
+  },
+  build: [join(apps, 'node_modules/vite/bin/vite.js'), 'build'],
+  serve: ['build'],
 };
 
-const buildNext: Build = async (folder, route) => {
-  await build(folder, [next, 'build'], {
-    // With TypeScript, Next.js would install packages.
-    'app/garden/[[...path]]/route.js': stripTypeScriptTypes(route),
-    // The default root is the folder, but node_modules is a link.
-    'next.config.js': "export default { skipTrailingSlashRedirect: true, turbopack: { root: '/' } };",
-  });
-  return [next, 'start', '--hostname', '127.0.0.1', '--port', '0'];
+const next = join(apps, 'node_modules/next/dist/bin/next');
+const nextJs: App = {
+  packages: apps,
+  // With TypeScript, Next.js would install packages.
+  route: 'app/garden/[[...path]]/route.js',
+  // The default root is the folder, but node_modules is a link.
+  files: { 'next.config.js': "export default { skipTrailingSlashRedirect: true, turbopack: { root: '/' } };" },
+  build: [next, 'build'],
+  serve: [next, 'start', '--hostname', '127.0.0.1', '--port', '0'],
 };
 
-async function build(folder: string, args: string[], files: Record<string, string>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
-  }
-  await symlink(packages, join(folder, 'node_modules'), 'dir');
-  const env = { ...plainEnvironment(), NODE_V8_COVERAGE: '', NEXT_TELEMETRY_DISABLED: '1' };
-  await runSuccessfully(process.execPath, args, { cwd: folder, env, timeoutMs: 540_000 });
-}
-
-/** An example, and how it mounts the service. */
-interface Mount {
-  /** The path under which the service is mounted; default `/garden`. */
-  readonly prefix?: string;
-  /** Default Node.js. */
-  readonly runtime?: keyof typeof runtimes;
-  /** Builds the app, if the example is a route of it. */
-  readonly build?: Build;
-  /** Conformance checks that fail because of how the framework's own server handles connections. */
-  readonly skipped?: readonly string[];
-}
-
-/** Most servers of the Fetch API process pipelined requests in parallel. */
-const inParallel = 'bytes-pipelining';
-const binaries = join(root, 'test/runtimes/node_modules/.bin');
+const runtimes = join(root, 'test/runtimes/node_modules/.bin');
+const node = [process.execPath];
+const bun = [join(runtimes, 'bun')];
 const denoFlags = ['--allow-all', '--node-modules-dir=manual', '--host', '127.0.0.1', '--port', '0'];
-const runtimes = {
-  node: [process.execPath],
-  bun: [join(binaries, 'bun')],
-  deno: [join(binaries, 'deno'), 'serve', ...denoFlags],
-};
+const deno = [join(runtimes, 'deno'), 'serve', ...denoFlags];
+
+/** A conformance check that fails because most servers of the Fetch API process pipelined requests in parallel. */
+const inParallel = 'bytes-pipelining';
 
 const callers = `({
   'token-of-ada': { user: 'ada' },
@@ -85,43 +73,46 @@ const callers = `({
   collector: { user: 'collector' },
 }[token] ?? null)`;
 
-/** Begins to send a plant, and disconnects. */
-async function disconnectWhileSending(url: string, headers: Record<string, string>): Promise<void> {
+/** Disconnects after the first part of a request, and after the first part of a list. */
+async function disconnect(url: string, headers: Record<string, string>): Promise<void> {
   const sent = request(url, { method: 'POST', headers }).on('error', () => undefined);
   sent.write('{"id":5,');
   await sleep(50);
   sent.destroy();
-}
-
-/** Requests a list, and disconnects after the first part of the response. */
-async function disconnectWhileReading(url: string, headers: Record<string, string>): Promise<void> {
   const abort = new AbortController();
   const { body } = await fetch(url, { headers, signal: abort.signal });
   await body?.getReader().read();
   abort.abort();
 }
 
-/** Returns the command that serves an example with other tokens. */
-async function prepare(cwd: string, code: string, command: readonly string[], build?: Build): Promise<string[]> {
-  await writeFile(join(cwd, 'package.json'), '{"type":"module"}');
-  if (build !== undefined) {
-    const args = await build(cwd, code);
-    assert.ok(!existsSync(join(cwd, 'plants.db')), 'The build opened the database.');
-    return [...command, ...args];
-  }
-  await symlink(join(examples, 'node_modules'), join(cwd, 'node_modules'), 'dir');
-  await writeFile(join(cwd, 'program.ts'), code);
-  return [...command, './program.ts'];
-}
-
-/** Checks that an example passes every conformance check, and survives disconnects. */
-async function checkMount(t: TestContext, file: string, mount: Mount = {}): Promise<void> {
-  const { prefix = '/garden', runtime = 'node', build, skipped = [] } = mount;
+/** Returns an example that accepts the tokens of `callers`. */
+async function readExample(file: string): Promise<string> {
   const text = await readDocument(`examples/frameworks/${file}`);
   const changed = text.replace(/\(token === \S+ \? \{ user: 'ada' \} : null\)/, callers);
   assert.notEqual(changed, text);
+  return file === 'nextjs.ts' ? stripTypeScriptTypes(changed) : changed;
+}
+
+/** Checks that an example passes every conformance check except `skipped`, and survives disconnects. */
+async function checkMount(
+  t: TestContext,
+  file: string,
+  { prefix = '/garden', runtime = node, app = program, skipped = [] as string[] } = {},
+): Promise<void> {
   const cwd = await temporaryFolder(t);
-  const command = await prepare(cwd, changed, runtimes[runtime], build);
+  const text = await readExample(file);
+  const files = { 'package.json': '{"type":"module"}', ...app.files, [app.route]: text };
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, path)), { recursive: true });
+    await writeFile(join(cwd, path), content);
+  }
+  await symlink(join(app.packages, 'node_modules'), join(cwd, 'node_modules'), 'dir');
+  if (app.build !== undefined) {
+    const env = { ...plainEnvironment(), NODE_V8_COVERAGE: '', NEXT_TELEMETRY_DISABLED: '1' };
+    await runSuccessfully(process.execPath, [...app.build], { cwd, env, timeoutMs: 540_000 });
+    assert.ok(!existsSync(join(cwd, 'plants.db')), 'The build opened the database.');
+  }
+  const command = [...runtime, ...app.serve];
   const { url, stdout, stderr, isRunning, stop } = await startProgram(t, command, cwd, { HOST: '127.0.0.1' });
 
   const tokens = { a: 'token-of-ada', b: 'token-of-adam', readOnly: 'read-only-token' };
@@ -131,8 +122,7 @@ async function checkMount(t: TestContext, file: string, mount: Mount = {}): Prom
   await createAll(join(cwd, 'plants.db'), rowOfPlants('collector', 3000, 'x'.repeat(1000)));
   const plants = `${url}${prefix}/plants`;
   const headers = { authorization: 'Bearer collector', 'content-type': 'application/json' };
-  await disconnectWhileSending(plants, headers);
-  await disconnectWhileReading(plants, headers);
+  await disconnect(plants, headers);
   const list = await fetch(plants, { headers });
   assert.equal(((await list.json()) as unknown[]).length, 3000);
   assert.ok(isRunning());
@@ -148,12 +138,12 @@ describe('examples of web frameworks', { concurrency: 2, skip }, () => {
   it('koa.ts › passes every check', (t) => checkMount(t, 'koa.ts'));
   it('hono.ts › passes every check', (t) => checkMount(t, 'hono.ts', { skipped: [inParallel] }));
   it('nextjs.ts › passes every check', (t) =>
-    checkMount(t, 'nextjs.ts', { build: buildNext, skipped: [inParallel, 'bytes-two-tokens', 'bytes-upgrade'] }));
+    checkMount(t, 'nextjs.ts', { app: nextJs, skipped: [inParallel, 'bytes-two-tokens', 'bytes-upgrade'] }));
   it('sveltekit.ts › passes every check', (t) =>
-    checkMount(t, 'sveltekit.ts', { build: buildSvelteKit, skipped: [inParallel, 'bytes-two-tokens'] }));
+    checkMount(t, 'sveltekit.ts', { app: svelteKit, skipped: [inParallel, 'bytes-two-tokens'] }));
   it('srvx.ts › passes every check', (t) => checkMount(t, 'srvx.ts', { prefix: '', skipped: [inParallel] }));
   it('bun-and-deno.ts › passes every check under Bun', (t) =>
-    checkMount(t, 'bun-and-deno.ts', { prefix: '', runtime: 'bun', skipped: [inParallel] }));
+    checkMount(t, 'bun-and-deno.ts', { prefix: '', runtime: bun, skipped: [inParallel] }));
   it('bun-and-deno.ts › passes every check under Deno', (t) =>
-    checkMount(t, 'bun-and-deno.ts', { prefix: '', runtime: 'deno' }));
+    checkMount(t, 'bun-and-deno.ts', { prefix: '', runtime: deno }));
 });

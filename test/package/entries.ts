@@ -3,26 +3,17 @@ import { join } from 'node:path';
 import { readDocument } from '../support/documents.ts';
 import { root } from '../support/sources.ts';
 
-/** A public entry of the package, and the names that its file in `src` exports. */
-interface Entry {
-  /** The name of the file, without its extension. */
-  readonly module: string;
-  /** The specifier with which a program imports the entry, such as `plant-store/http`. */
-  readonly specifier: string;
-  /** The exported functions, classes and constants. */
-  readonly values: readonly string[];
-  /** The exported types. */
-  readonly types: readonly string[];
-}
-
-async function readEntry(file: string): Promise<Entry> {
+/** Reads the names that a public entry exports. Its file contains nothing but named exports. */
+async function readEntry(file: string) {
   const module = file.replace('.ts', '');
   const code = await readDocument(`src/${file}`);
   const namesIn = (exports: RegExp): string[] =>
     Array.from(code.matchAll(exports), ([, names = '']) => names.match(/\w+/g) ?? []).flat();
   return {
     module,
+    /** What a program imports, such as `plant-store/http`. */
     specifier: module === 'index' ? 'plant-store' : `plant-store/${module}`,
+    /** The exported functions, classes and constants. */
     values: namesIn(/^export \{([^}]*)\}/gm),
     types: namesIn(/^export type \{([^}]*)\}/gm),
   };
@@ -30,5 +21,5 @@ async function readEntry(file: string): Promise<Entry> {
 
 const files = (await readdir(join(root, 'src'))).filter((name) => name.endsWith('.ts'));
 
-/** The public API. The files contain nothing but named exports. */
-export const entries: readonly Entry[] = await Promise.all(files.sort().map(readEntry));
+/** The public API. */
+export const entries = await Promise.all(files.sort().map(readEntry));
