@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { errorTable, MemoryStorage, PlantStore } from '../../src/index.ts';
 import type { ListRange, PlantStoreError, StorageAdapter } from '../../src/index.ts';
 import { maxInt64 } from '../../src/core/model/plant.ts';
-import { HookedStorage } from '../support/hooked-storage.ts';
+import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
 const newStore = (storage: StorageAdapter = new MemoryStorage()): PlantStore => new PlantStore({ storage });
@@ -169,4 +169,14 @@ it('a PlantStore calls the storage in a context of no request, and settles each 
   }
   assert.ok(seen.length >= 8);
   assert.deepEqual(new Set(seen), new Set([undefined]));
+});
+
+it('PlantStore has maxPendingWrites 10,000 by default', async () => {
+  const [storage, held] = [new HookedStorage(), new Hold()];
+  storage.beforeCommit = held.hook;
+  const store = newStore(storage);
+  const creates = Array.from({ length: 10_000 }, (_, id) => store.createPlant('ada', { id, name: 'Fern' }));
+  const refused = assert.rejects(store.createPlant('ada', { id: -1, name: 'Fern' }), { code: 'saturated' });
+  held.release();
+  await Promise.all([...creates, refused]);
 });

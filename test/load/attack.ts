@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** What all clients of an attack do. */
 export interface Attack {
   readonly connections: number;
-  /** What each client sends. `TOKEN` is replaced with one of `tokens` in turn, and `NUMBER` with a new number. */
+  /** What each client sends. The token `ada` is replaced with one of `tokens`, and `NUMBER` with a new number. */
   readonly text: string;
   readonly tokens?: readonly string[];
   readonly readsNothing?: boolean;
@@ -22,7 +22,7 @@ let number = 100_000;
 /** Starts a client. Resolves when the client has sent its text, or when its connection is closed. */
 function startClient(): Promise<void> {
   const token = tokens[number % tokens.length] ?? '';
-  const nextText = (): string => text.replaceAll('TOKEN', token).replaceAll('NUMBER', String(number++));
+  const nextText = (): string => text.replaceAll('ada', token).replaceAll('NUMBER', String(number++));
   return new Promise((resolve) => {
     const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
     socket.on('error', () => undefined);
