@@ -118,7 +118,7 @@ it('admin port of serve › counts requests without secrets, and is not ready if
 
 it('admin port of serve › responds when the public port has reached its limit, while new clients are served', async (t) => {
   if (!hasProgram(t, 'prlimit')) return;
-  const started = await startTokenServer(t, ['--admin-port', '0'], { maxOpenFiles: 160 });
+  const started = await startTokenServer(t, ['--admin-port', '0'], { wrapper: ['prlimit', '--nofile=160:160'] });
   const { server, create, call, tokens, tokenId } = started;
   const adminUrl = await adminUrlOf(server);
   // Each connection sends an incomplete header, so that the server does not close the connection as idle.

@@ -148,9 +148,7 @@ it('serve over PostgreSQL › waits while the database is down, and logs the rec
   assert.doesNotMatch(server.stdout(), /listening/);
   await cluster.restart();
   await becomes(200);
-  await eventually(() => {
-    assert.match(server.stdout(), /^Plant Store listening on /m);
-  });
+  await server.printed(/^Plant Store listening on /m);
   await cluster.stop();
   await becomes(503);
   await cluster.restart();

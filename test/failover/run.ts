@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../src/tokens/issue.ts';
-import { startServer } from '../support/command-line.ts';
+import { logTo, startServer } from '../support/command-line.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { PlantModel, listAll, startModelClients } from '../support/model-clients.ts';
 import { describeMachine, table } from '../support/report.ts';
@@ -117,7 +117,7 @@ async function runAll(): Promise<void> {
   await cluster.start(folder, postgres);
   const { token } = await issueToken(join(folder, 'tokens.json'), { user });
   const starting = cluster.urls.map((url, n) =>
-    startServer(cleanUp, [], { cwd: folder, env: { PLANT_STORE_STORAGE: url }, log: `server${n + 1}.log` }),
+    startServer(cleanUp, [], { cwd: folder, env: { PLANT_STORE_STORAGE: url }, wrapper: logTo(`server${n + 1}.log`) }),
   );
   const urls = (await Promise.all(starting)).map(({ url }) => url);
   for (const name of selected) {

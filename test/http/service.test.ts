@@ -97,3 +97,14 @@ it('maxInFlight refuses a user’s third request after a second, and serves othe
     assert.deepEqual(faults, [], 'saturation is not reported');
   }
 });
+
+it('maxInFlight is 1000 by default', async (t) => {
+  const [storage, held] = [new HookedStorage(), new Hold()];
+  storage.beforeList = held.hook;
+  const { call } = createFetchService(t, { storage, authenticate: (user) => ({ user }) });
+  const lists = Array.from({ length: 1001 }, (_, n) => call('GET', '/plants', { token: `user-${n}` }));
+  await nextTurn();
+  held.release();
+  const statuses = (await Promise.all(lists)).map(({ status }) => status);
+  assert.deepEqual(statuses, [...Array<number>(1000).fill(200), 503]);
+});

@@ -52,9 +52,7 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
   }
 }
 
-/**
- * Captures the strings that are written to a stream. node:test writes its reports as bytes, so they are not captured.
- */
+/** Captures the strings that are written to a stream. node:test writes its reports as bytes. */
 function captureStream(stream: NodeJS.WriteStream): { text: () => string; release: () => void } {
   const removeAdded = rememberListeners(stream, 'error');
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;

@@ -1,8 +1,4 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcessByStdio, StdioOptions } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { commandEnvironment, runProgram } from './run-program.ts';
 import type { Finished } from './run-program.ts';
 import { untilListening } from './server-process.ts';
@@ -14,25 +10,16 @@ import type { HasAfter } from './temporary-folder.ts';
 export interface CommandContext {
   readonly cwd: string;
   readonly env?: Record<string, string>;
-  /** The file to which standard error is appended. By default, it is kept in memory. */
-  readonly log?: string;
-  /** The soft and hard limits on open files, which prlimit sets. By default, the limits of this process apply. */
-  readonly maxOpenFiles?: number;
+  /** A program that executes the rest of its arguments, such as prlimit, and its own arguments. */
+  readonly wrapper?: readonly string[];
 }
 
-export function spawnCommand(
-  args: string[],
-  { cwd, env, log, maxOpenFiles }: CommandContext,
-): ChildProcessByStdio<null, Readable, Readable> {
-  const limit = maxOpenFiles === undefined ? [] : ['prlimit', `--nofile=${maxOpenFiles}:${maxOpenFiles}`];
-  const [program = '', ...programArgs] = [...limit, process.execPath, main, ...args];
-  const output = log === undefined ? 'pipe' : openSync(resolve(cwd, log), 'a');
-  const options = { cwd, env: commandEnvironment(env), stdio: ['ignore', 'pipe', output] as StdioOptions };
-  try {
-    return spawn(program, programArgs, options) as ChildProcessByStdio<null, Readable, Readable>;
-  } finally {
-    if (output !== 'pipe') closeSync(output);
-  }
+/** A wrapper that appends standard error to a file, instead of keeping it in memory. */
+export const logTo = (file: string): readonly string[] => ['sh', '-c', `exec "$0" "$@" 2>>'${file}'`];
+
+export function spawnCommand(args: string[], { cwd, env, wrapper = [] }: CommandContext) {
+  const [program = '', ...programArgs] = [...wrapper, process.execPath, main, ...args];
+  return spawn(program, programArgs, { cwd, env: commandEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /** Runs `plant-store` until it ends, or kills it after a minute. Its exit code is then `null`. */

@@ -4,20 +4,9 @@ import formats from 'ajv-formats';
 import { createOpenApiDocument } from '../../src/http.ts';
 import { resolveTarget } from '../../src/http/routes.ts';
 
-interface Received {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
 interface Described {
   readonly headers?: Record<string, object>;
   readonly content?: Record<string, { schema: object }>;
-}
-
-interface Header {
-  readonly required?: boolean;
-  readonly schema: object;
 }
 
 interface Document {
@@ -41,14 +30,18 @@ function resolve(object: { readonly $ref?: string } | undefined): object | undef
 }
 
 /** Asserts that the OpenAPI document describes the status, every header and the body of a response. */
-export function assertDescribed(method: string, target: string, received: Received): void {
+export function assertDescribed(
+  method: string,
+  target: string,
+  received: Pick<Response, 'status' | 'headers'> & { text: string },
+): void {
   const what = `${method} ${target} → ${received.status}`;
   const described = describedResponse(method, target, received.status);
   assert.ok(described, `${what} is not in the OpenAPI document`);
 
   const headers = new Map(Object.entries(described.headers ?? {}).map(([name, each]) => [name.toLowerCase(), each]));
   for (const [name, each] of headers) {
-    const header = resolve(each) as Header | undefined;
+    const header = resolve(each) as { required?: boolean; schema: object } | undefined;
     const value = received.headers.get(name);
     assert.ok(value !== null || header?.required !== true, `${what} lacks ${name}`);
     if (value !== null && header) {

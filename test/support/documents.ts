@@ -10,7 +10,7 @@ export const documents: readonly string[] = [
   ...docs.map((name) => `docs/${name}`),
 ];
 
-/** Reads a file of the repository. `path` is relative to the root folder. */
+/** `path` is relative to the root folder. */
 export function readDocument(path: string): Promise<string> {
   return readFile(join(root, path), 'utf8');
 }

@@ -4,9 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 // Some tests mock this method.
 const now = performance.now.bind(performance);
 
-/**
- * Calls `check` until it succeeds, and returns the result. Rejects with the last error after `withinMs` milliseconds.
- */
+/** Calls `check` until it succeeds, and returns the result. After `withinMs`, rejects with the last error. */
 export async function eventually<T>(check: () => T | Promise<T>, withinMs = 30_000): Promise<T> {
   const deadline = now() + withinMs;
   for (;;) {

@@ -7,13 +7,6 @@ import { pick } from './pick.ts';
 
 type ListedPlant = Omit<Plant, 'id'>;
 
-/**
- * The names of plants whose creation was acknowledged but that are not listed, of plants whose deletion was
- * acknowledged but that are listed, and of listed plants that were never sent, have the wrong tag or are in the wrong
- * order.
- */
-type Findings = Record<'lost' | 'resurrected' | 'phantom', string[]>;
-
 /** The plants that must be stored, according to the responses that clients received. No id is used twice. */
 export class PlantModel {
   /** All plants, by their names. */
@@ -38,9 +31,13 @@ export class PlantModel {
     else this.#certain.delete(plant.name);
   }
 
-  /** Compares a user's complete list with the model. After the comparison, the list determines all unknown states. */
-  check(user: string, listed: readonly ListedPlant[]): Findings {
-    const findings: Findings = { lost: [], resurrected: [], phantom: [] };
+  /**
+   * Compares a user's complete list with the model. Returns the names of plants that must be listed but are not, of
+   * listed plants that must not be, and of listed plants that were never sent, have the wrong tag or are in the wrong
+   * order. After the comparison, the list determines all unknown states.
+   */
+  check(user: string, listed: readonly ListedPlant[]) {
+    const findings = { lost: [] as string[], resurrected: [] as string[], phantom: [] as string[] };
     const names = new Set(listed.map(({ name }) => name));
     for (const plant of this.#possible.list(user)) {
       if (this.#certain.has(plant.name) && !names.has(plant.name)) findings.lost.push(plant.name);
@@ -124,13 +121,15 @@ export function startModelClients(options: ModelClientOptions) {
   const running = Promise.all(Array.from({ length: clients }, runClient));
   const acknowledged = (): number => (statuses.get(200) ?? 0) + (statuses.get(204) ?? 0);
 
-  /** Resolves when `count` more writes have been acknowledged. */
-  async function acknowledgeMore(count: number, withinMs = 60_000): Promise<void> {
-    const enough = acknowledged() + count;
+  async function untilMore(read: () => number, count: number, withinMs = 120_000): Promise<void> {
+    const enough = read() + count;
     await eventually(() => {
-      assert.ok(acknowledged() >= enough, JSON.stringify([...statuses]));
+      assert.ok(read() >= enough, JSON.stringify([...statuses]));
     }, withinMs);
   }
+  const acknowledgeMore = (count: number, withinMs?: number) => untilMore(acknowledged, count, withinMs);
+  /** Resolves when `count` more writes have failed with 503. */
+  const failMore = (count: number) => untilMore(() => statuses.get(503) ?? 0, count);
 
   /** Stops the clients after their current requests. */
   async function stop(): Promise<void> {
@@ -150,7 +149,7 @@ export function startModelClients(options: ModelClientOptions) {
     }
   }
 
-  return { statuses, problems, longest, acknowledged, acknowledgeMore, stop, assertNothingLost };
+  return { statuses, problems, longest, acknowledged, acknowledgeMore, failMore, stop, assertNothingLost };
 }
 
 export async function listAll(url: string, token: string): Promise<ListedPlant[]> {

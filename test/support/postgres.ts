@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import type { ChildProcessByStdio } from 'node:child_process';
 import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { Client, Pool } from 'pg';
 import type { PoolConfig } from 'pg';
 import { eventually } from './eventually.ts';
@@ -41,11 +39,11 @@ async function findPrograms(): Promise<Record<'initdb' | 'postgres', string>> {
 }
 
 /** Starts a program as `owner`, which can write to the folders that `ownedFolder` creates. */
-export function spawnAsOwner(file: string, args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
+export function spawnAsOwner(file: string, args: readonly string[]) {
   return spawn(file, args, { cwd: '/', ...owner, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** Counts the databases and tables of this process, so that each has a unique name. */
+/** How many databases and tables have a name. */
 let nameCount = 0;
 
 /** A PostgreSQL server, with its data in a temporary folder. It is removed after the test. */
@@ -103,7 +101,6 @@ export class PostgresCluster {
     return join(this.#folder, 'data');
   }
 
-  /** Returns a connection string, with a password. */
   url(database = 'postgres'): string {
     return `postgres://postgres:sesame@127.0.0.1:${this.port}/${database}`;
   }
@@ -181,7 +178,6 @@ export class PostgresCluster {
     return (await this.query('SELECT FROM pg_stat_activity WHERE datname = $1', [database])).length;
   }
 
-  /** Returns the name of a table that does not exist yet. */
   newTable(): string {
     return `plants ${++nameCount}`;
   }

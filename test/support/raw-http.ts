@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { errorOf } from './call.ts';
+import type { Service } from './service.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
 /** The headers that every request of ada needs. */
@@ -29,10 +30,16 @@ export function createRequest(id: number): string {
 export class RawConnection {
   readonly socket: Socket;
   #received = '';
+  /** Resolves when data arrives or the connection is closed. */
+  #changed = Promise.withResolvers<undefined>();
 
   constructor(socket: Socket) {
-    this.socket = socket;
-    socket.setEncoding('latin1').on('data', (chunk: string) => (this.#received += chunk));
+    const onChange = (chunk: unknown): void => {
+      if (typeof chunk === 'string') this.#received += chunk;
+      this.#changed.resolve(undefined);
+      this.#changed = Promise.withResolvers();
+    };
+    this.socket = socket.setEncoding('latin1').on('data', onChange).on('close', onChange);
     socket.on('error', () => undefined);
   }
 
@@ -56,33 +63,19 @@ export class RawConnection {
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.#received)) {
       if (this.socket.destroyed) throw new Error(`The connection ended with ${JSON.stringify(this.#received)}`);
-      await this.#nextEvent();
+      await this.#changed.promise;
     }
     return this.#received;
   }
 
   /** Waits until the server closes the connection, and returns everything received. */
   async untilClosed(): Promise<string> {
-    while (!this.socket.destroyed) await this.#nextEvent();
+    while (!this.socket.destroyed) await this.#changed.promise;
     return this.#received;
   }
-
-  #nextEvent(): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        this.socket.off('data', settle).off('close', settle);
-        resolve();
-      };
-      this.socket.on('data', settle).on('close', settle);
-    });
-  }
 }
 
-/** A server in the process of the test. */
-interface InProcess {
-  readonly server: Server;
-  readonly port: number;
-}
+type InProcess = Pick<Service, 'server' | 'port'>;
 
 /**
  * Parses all responses of a connection. Each response must have a Content-Length or no body. If the body is empty,
@@ -103,9 +96,7 @@ export function parseRawAnswers(received: string) {
   return answers;
 }
 
-/**
- * Sends text on a new connection, waits until the server closes the connection, and returns the text of the responses.
- */
+/** Sends text on a new connection, and returns everything that is received until the server closes the connection. */
 export async function exchange(t: HasAfter, port: number, text: string): Promise<string> {
   return (await RawConnection.open(t, port, text)).untilClosed();
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import type { ChildProcess, StdioOptions } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
@@ -39,8 +39,8 @@ export async function finish(child: ChildProcess) {
 
 export function runProgram(command: string, args: string[], options: RunOptions = {}): Promise<Finished> {
   const { cwd, env = plainEnvironment(), timeoutMs = 0 } = options;
-  const stdio = ['ignore', 'pipe', 'pipe'] as StdioOptions;
-  return finish(spawn(command, args, { cwd, env, stdio, timeout: timeoutMs, killSignal: 'SIGKILL' }));
+  const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
+  return finish(spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...limits }));
 }
 
 /** Runs a program until it ends, asserts that its exit code is 0, and returns its standard output. */

@@ -20,23 +20,29 @@ export async function untilListening(t: HasAfter, child: ChildProcess, announcem
     child.kill('SIGKILL');
     await exited;
   });
-  const address = await new Promise<string>((resolve, reject) => {
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
-        output[name] += chunk;
-        const found = announcement.exec(output[name]);
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => (output[name] += chunk));
+  }
+  /** Waits until the output matches, and returns the capture group, if any. */
+  const printed = (pattern: RegExp): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const search = (): void => {
+        const found = pattern.exec(output.stdout) ?? pattern.exec(output.stderr);
         if (found) resolve(found[1] ?? '');
+      };
+      search();
+      for (const stream of [child.stdout, child.stderr]) stream?.on('data', search);
+      child.once('close', (code) => {
+        reject(new Error(`The program ended with ${code ?? 'a signal'}: ${output.stdout}${output.stderr}`));
       });
-    }
-    void exited.then((code) => {
-      reject(new Error(`The program ended with ${code ?? 'a signal'}: ${output.stdout}${output.stderr}`));
     });
-  });
+  const address = await printed(announcement);
   const url = /^\d+$/.test(address) ? `http://127.0.0.1:${address}` : address;
   return {
     url,
     port: Number(URL.parse(url)?.port),
     pid: child.pid ?? 0,
+    printed,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     exited,

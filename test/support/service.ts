@@ -8,7 +8,6 @@ import type { Answered, Call } from './call.ts';
 import { listen } from './listen.ts';
 import type { HasAfter } from './temporary-folder.ts';
 
-/** A service over node:http, on its own port. */
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 export type StartOptions = Partial<ServiceOptions> & { storage?: StorageAdapter; store?: PlantStore };
@@ -31,7 +30,6 @@ function createParts(t: HasAfter, options: StartOptions) {
 }
 
 function clientOf(url: string, send: (request: Request) => Promise<Response>) {
-  /** Sends a request and asserts that the OpenAPI document describes the response. */
   const call = (method: string, target: string, given?: Call): Promise<Answered> =>
     callService(url, method, target, given, send);
   return { url, send, call };
@@ -60,7 +58,7 @@ export function createFetchService(t: HasAfter, options: StartOptions = {}) {
 /** A service over node:http or fetch. */
 type AnyService = ReturnType<typeof createFetchService>;
 
-/** Functions that start a service. The keys are the names of the fronts. */
+/** Functions that start a service, by the name of its front. */
 export const fronts: Readonly<Record<string, (t: HasAfter, options?: StartOptions) => Promise<AnyService>>> = {
   'node:http': startService,
   fetch: (t, options) => Promise.resolve(createFetchService(t, options)),

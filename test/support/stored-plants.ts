@@ -36,9 +36,7 @@ export async function createPlants(store: PlantStore, count: number, name?: stri
   }
 }
 
-/**
- * Creates plants of ada that take 40 MB, which the socket buffers cannot hold. Each plant fills a page of a list.
- */
+/** Creates plants of ada that take 40 MB, more than socket buffers hold. Each plant fills a page of a list. */
 export function createLongList(store: PlantStore): Promise<void> {
   return createPlants(store, 160, 'x'.repeat(250_000));
 }

@@ -25,14 +25,6 @@ export function skipWithout(folder: string): string | false {
 }
 
 /**
- * Limits the size of files that a process can write. Larger writes fail with EFBIG, because Node.js ignores SIGXFSZ.
- */
-export function limitFileSize(pid: number, bytes: number | 'unlimited'): void {
-  // Without a number after the colon, the hard limit does not change.
-  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
-}
-
-/**
  * Mounts a file system of 1 MiB until the end of the test. If this process is not allowed to mount, the test is skipped.
  */
 export async function mountSmallFolder(t: TestContext): Promise<string | undefined> {

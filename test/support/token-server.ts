@@ -1,11 +1,9 @@
-import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { issueToken } from '../../src/tokens/issue.ts';
 import { callService } from './call.ts';
 import type { Answered, Call } from './call.ts';
 import { startServer } from './command-line.ts';
 import type { CommandContext } from './command-line.ts';
-import { eventually } from './eventually.ts';
 import type { ServerProcess } from './server-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { HasAfter } from './temporary-folder.ts';
@@ -36,7 +34,6 @@ export async function startTokenServer(
     server,
     call,
     create: (id: number) => call('POST', '/plants', { body: `{"id":${id},"name":"plant ${id}"}` }),
-    /** Returns the entries of the JSON log so far. */
     log: () => {
       const lines = server.stderr().split('\n').slice(0, -1);
       return lines.map((line) => JSON.parse(line) as Record<string, string | number>);
@@ -46,9 +43,5 @@ export async function startTokenServer(
 
 /** Returns the URL of the admin port, which the server prints after the URL of the public port. */
 export function adminUrlOf(server: ServerProcess): Promise<string> {
-  return eventually(() => {
-    const url = /^Health and metrics: (\S+)$/m.exec(server.stdout())?.[1];
-    assert.ok(url !== undefined, server.stdout());
-    return url;
-  });
+  return server.printed(/^Health and metrics: (\S+)$/m);
 }

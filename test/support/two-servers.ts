@@ -1,15 +1,7 @@
-import type { StorageAdapter } from '../../src/index.ts';
 import { createClient, deliverTo } from '../conformance/client.ts';
 import { expectLinearizable } from '../conformance/linearizable.ts';
 import { pick } from './pick.ts';
-import { startService } from './service.ts';
 import type { Service } from './service.ts';
-import type { HasAfter } from './temporary-folder.ts';
-
-/** Starts two services over one location. `open` opens a storage there. */
-export function startTwoServers(t: HasAfter, open: () => StorageAdapter): Promise<Service[]> {
-  return Promise.all([open(), open()].map((storage) => startService(t, { storage })));
-}
 
 /**
  * Sends concurrent requests, each to a random service, and checks that the responses are linearizable. Returns how many

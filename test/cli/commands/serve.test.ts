@@ -10,7 +10,6 @@ import { listen, reachableUrl } from '../../../src/cli/commands/serve.ts';
 import { readTokenFile } from '../../../src/tokens/token-file.ts';
 import { assertFails } from '../../support/call-command.ts';
 import { runCommand, spawnCommand, startServer } from '../../support/command-line.ts';
-import { eventually } from '../../support/eventually.ts';
 import { listenUrl } from '../../support/listen.ts';
 import { commandEnvironment, evalArgs, runProgram } from '../../support/run-program.ts';
 import { untilListening } from '../../support/server-process.ts';
@@ -49,7 +48,7 @@ it('plant-store serve › reads its settings from the environment, and starts ag
   const origin = 'http://localhost:5173';
   const { headers } = await fetch(`${first.url}/plants`, { headers: { origin } });
   assert.equal(headers.get('access-control-allow-origin'), origin);
-  const line = await eventually(() => /^ +(curl .*)$/m.exec(first.stdout())?.[1] ?? assert.fail(first.stdout()));
+  const line = await first.printed(/^ +(curl .*)\n/m);
   assert.match(line, / http:\/\/localhost:\d+\/plants$/);
   // Passes only PATH, because a proxy in the environment could not reach the addresses of this machine.
   const { PATH } = process.env;
@@ -102,9 +101,8 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
     assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}\\. Change ${flags}\\."}\n$`));
   }
   const server = await startServer(t, [], { cwd });
-  await eventually(() => {
-    assert.match(server.stdout(), /curl/, 'for the token that a failed start created');
-  });
+  // For the token that a failed start created.
+  await server.printed(/curl/);
   await rm(join(cwd, 'tokens.json'));
   await assertFails('serve', { cwd }, `${join(cwd, 'first-token.txt')}, which exists`, 2);
   assert.ok(!(await readdir(cwd)).includes('tokens.json'));

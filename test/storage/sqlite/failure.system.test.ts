@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backUpDatabase } from '../../../src/storage/sqlite/backup.ts';
 import { create } from '../../../src/testing/plants.ts';
 import { issueToken } from '../../../src/tokens/issue.ts';
-import { eventually } from '../../support/eventually.ts';
 import { listAll, startModelClients } from '../../support/model-clients.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { createAll, rowOfPlants } from '../../support/stored-plants.ts';
@@ -59,21 +58,14 @@ for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']
         const clients = startModelClients({ urls: [server.url], tokens, clients: 8 });
         t.after(() => clients.stop());
         await clients.acknowledgeMore(200);
-        const failMore = async (count: number): Promise<void> => {
-          const failures = (): number => clients.statuses.get(503) ?? 0;
-          const enough = failures() + count;
-          await eventually(() => {
-            assert.ok(failures() >= enough, JSON.stringify([...clients.statuses]));
-          }, 120_000);
-        };
         for (let id = 0; id < 2; id++) {
           const args = ['-e', `trace=${calls}`, '-e', `inject=${calls}:error=${error}`];
           const strace = await attachStrace(t, server.pid, args);
           if (strace === undefined) return;
           // After 50 failures, no request from before strace was attached is in progress.
-          await failMore(50);
+          await clients.failMore(50);
           const before = clients.acknowledged();
-          await failMore(100);
+          await clients.failMore(100);
           await listAll(server.url, token);
           await sleep(50);
           assert.equal((await createPlant(id)).status, 503);

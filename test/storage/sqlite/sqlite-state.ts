@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Write } from '../../../src/index.ts';
@@ -6,7 +7,6 @@ import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import { firstPage } from '../../../src/testing/plants.ts';
 import { checkIntegrity } from '../../support/sqlite-file.ts';
-import { limitFileSize } from '../../support/system-fault.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
 
@@ -43,11 +43,14 @@ export async function makeCrashed(t: HasAfter, writes: readonly Write[]): Promis
 
 /** Runs `work` while this process cannot write to a file beyond `maxBytes`, as on a full disk. */
 export async function whileStuck<T>(work: () => Promise<T>, maxBytes = 4096): Promise<T> {
-  limitFileSize(process.pid, maxBytes);
+  // Larger writes fail with EFBIG, because Node.js ignores SIGXFSZ. The hard limit, after the colon, does not change.
+  const limit = (bytes: number | 'unlimited') =>
+    execFileSync('prlimit', ['--pid', `${process.pid}`, `--fsize=${bytes}:`]);
+  limit(maxBytes);
   try {
     return await work();
   } finally {
-    limitFileSize(process.pid, 'unlimited');
+    limit('unlimited');
   }
 }
 

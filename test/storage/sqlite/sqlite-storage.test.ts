@@ -10,9 +10,10 @@ import { create, firstPage, plantOf, remove } from '../../../src/testing/plants.
 import type { StorageLocation } from '../../../src/testing/place.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import { expectFullPages } from '../../support/page-size.ts';
+import { startService } from '../../support/service.ts';
 import { damageFile, execute } from '../../support/sqlite-file.ts';
 import { createAll } from '../../support/stored-plants.ts';
-import { countFailures, startTwoServers } from '../../support/two-servers.ts';
+import { countFailures } from '../../support/two-servers.ts';
 import { newPath, openSqlite } from './sqlite-state.ts';
 
 /** The size of a page in the WAL, with its header. */
@@ -49,7 +50,8 @@ for (const commitThread of [false, true]) {
 
 it('two servers over one SQLite file, each with a commit thread, are linearizable', async (t) => {
   const path = await newPath(t);
-  const services = await startTwoServers(t, () => new SqliteStorage(path, { commitThread: true, busyTimeoutMs }));
+  const storages = [1, 2].map(() => new SqliteStorage(path, { commitThread: true, busyTimeoutMs }));
+  const services = await Promise.all(storages.map((storage) => startService(t, { storage })));
   assert.equal(await countFailures(services), 0);
 });
 
