@@ -124,6 +124,7 @@ it('a long list waits for a client that does not read, holds a permit, and stops
   await eventuallyEqual(() => response.closed, true);
   for (let turn = 0; turn < 10; turn++) await nextTurn();
   assert.deepEqual([reads, service.faults], [before, []]);
+  assert.equal((await service.call('GET', '/plants?limit=0')).status, 200, 'the permit is free');
 });
 
 /** What frameworks set when they have removed a prefix from `url`, and the prefix of the links; by default, /garden. */
