@@ -55,14 +55,19 @@ export class MemoryStorage implements StorageAdapter {
   #apply(write: Write): boolean {
     const { user } = write;
     const plants = this.#plantsByUser.get(user) ?? new Map<PlantId, Plant>();
-    this.#sorted.delete(user);
     if (write.kind === 'delete') {
+      this.#sorted.delete(user);
       const isDeleted = plants.delete(write.id);
       if (plants.size === 0) this.#plantsByUser.delete(user);
       return isDeleted;
     }
     if (plants.has(write.plant.id)) return false;
-    this.#plantsByUser.set(user, plants.set(write.plant.id, { ...write.plant }));
+    const plant = { ...write.plant };
+    this.#plantsByUser.set(user, plants.set(plant.id, plant));
+    // Ids often ascend. Without this case, each list after a create would sort all plants of the user again.
+    const sorted = this.#sorted.get(user);
+    if ((sorted?.at(-1)?.id ?? plant.id) < plant.id) sorted?.push(plant);
+    else this.#sorted.delete(user);
     return true;
   }
 
