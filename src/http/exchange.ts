@@ -54,7 +54,7 @@ export interface SendOutcome {
 /** An error of the HTTP service itself. Unlike other errors, clients may see it before they are authenticated. */
 export class HttpError extends PlantStoreError {}
 
-export function errorBody({ code, message }: PlantStoreError): string {
+export function errorBody({ code, message }: Pick<PlantStoreError, 'code' | 'message'>): string {
   return JSON.stringify({ error: errorTable[code].integer, message });
 }
 

@@ -105,7 +105,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
   };
 
   function errorResult(call: Call, error: unknown): Result {
-    const known = isPublic(error, call.caller !== undefined) ? error : new HttpError('internal');
+    const known = publicError(error, call.caller !== undefined) ?? new HttpError('internal');
     const { code } = known;
     const { status } = errorTable[code];
     if (status >= 500 && code !== 'saturated' && code !== 'closed') report(call, error);
@@ -159,12 +159,19 @@ function openApiJson(prefix: string): string {
 }
 
 /**
- * Until the caller is known, any error other than an HttpError comes from `authenticate`. Clients need to know about it
- * only if they can retry.
+ * Returns the error if a client may see it. Until the caller is known, any error other than an HttpError comes from
+ * `authenticate`, and clients need to know about it only if they can retry.
  */
-function isPublic(error: unknown, isCallerKnown: boolean): error is PlantStoreError {
-  if (!isPlantStoreError(error)) return false;
-  return isCallerKnown || error.code === 'storage_unavailable' || error instanceof HttpError;
+function publicError(error: unknown, isCallerKnown: boolean): Pick<PlantStoreError, 'code' | 'message'> | undefined {
+  try {
+    if (!isPlantStoreError(error)) return undefined;
+    const { code, message } = error;
+    const isPublic = isCallerKnown || code === 'storage_unavailable' || error instanceof HttpError;
+    return isPublic ? { code, message } : undefined;
+  } catch {
+    // An application can throw any object, even one whose properties cannot be read twice.
+    return undefined;
+  }
 }
 
 /**

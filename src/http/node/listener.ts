@@ -236,7 +236,7 @@ class NodeRequest implements ServiceRequest {
     if (message.readableEnded) return bytes.all;
     return new Promise((resolve, reject) => {
       const settle = (error?: HttpError): void => {
-        message.off('data', onData).off('end', settle).off('close', onClose);
+        message.off('data', onData).off('end', onEnd).off('close', onClose);
         if (error === undefined) resolve(bytes.all);
         else reject(error);
       };
@@ -244,11 +244,15 @@ class NodeRequest implements ServiceRequest {
         const error = bytes.add(chunk);
         if (error !== undefined) settle(error);
       };
+      const onEnd = (): void => {
+        // The rest of a body can arrive after an application's server has sent an error response, such as at a timeout.
+        settle(this.isOpen ? undefined : new HttpError('malformed_request'));
+      };
       // Without this listener, the promise would never settle after a disconnect.
       const onClose = (): void => {
         settle(new HttpError('malformed_request'));
       };
-      message.on('data', onData).on('end', settle).on('close', onClose);
+      message.on('data', onData).on('end', onEnd).on('close', onClose);
     });
   }
 }

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestListener } from 'node:http';
-import { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import express from 'express';
 import { errorOf } from '../../support/call.ts';
 import { eventuallyEqual, untilStill } from '../../support/eventually.ts';
 import { HookedStorage } from '../../support/hooked-storage.ts';
-import { listenUrl } from '../../support/listen.ts';
-import { begin, listRequest } from '../../support/raw-http.ts';
+import { listen, listenUrl } from '../../support/listen.ts';
+import { begin, listRequest, post as postText, RawConnection } from '../../support/raw-http.ts';
 import { createListener, startService } from '../../support/service.ts';
 import { createLongList, createPlants } from '../../support/stored-plants.ts';
 import type { HasAfter } from '../../support/temporary-folder.ts';
@@ -160,4 +161,22 @@ it('Link and the OpenAPI document contain the prefix once, however a framework r
     const document = (await (await fetch(`${url}/garden/openapi.json?a=b`)).json()) as { servers: unknown };
     assert.deepEqual(document.servers, [{ url: linked || '/' }]);
   }
+});
+
+it('the listener on a server that has responded to a timeout creates no plant when the rest of the body arrives', async (t) => {
+  const { listener, store } = createListener(t);
+  const limits = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 };
+  const server = createServer(limits, (message, response) => void listener(message, response));
+  server.on('clientError', (_, socket) => socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n'));
+  const port = await listen(t, server);
+  const connection = new RawConnection(connect({ port, host: '127.0.0.1', allowHalfOpen: true }));
+  t.after(() => void connection.socket.destroy());
+  const text = postText('{"id":7,"name":"Fern"}');
+  const finished = once(server, 'request').then(([message]) => once(message as IncomingMessage, 'end'));
+  connection.send(text.slice(0, -5));
+  await connection.until(/408/);
+  connection.send(text.slice(-5));
+  await finished;
+  await nextTurn();
+  assert.deepEqual(await store.listPlants('ada'), []);
 });
