@@ -63,9 +63,8 @@ export class PageReader {
   }
 
   #takeTurn(): void {
-    this.#resolveCached();
-    if (this.#waiting.size === 0) return;
     runInNeutralContext(() => {
+      this.#resolveCached();
       this.#readWaiting();
     });
   }

@@ -154,7 +154,9 @@ it('a PlantStore calls the storage in a context of no request, and settles each 
   const context = new AsyncLocalStorage<number>();
   const storage = new HookedStorage();
   const seen: unknown[] = [];
-  storage.beforeCommit = storage.beforeList = () => seen.push(context.getStore());
+  const note = (): unknown => seen.push(context.getStore());
+  storage.beforeCommit = storage.beforeList = note;
+  storage.dataVersion = () => Number(note()) * 0;
   const store = newStore(storage);
   const request = async (id: number): Promise<void> => {
     await store.createPlant('ada', { id, name: '' });
