@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasFile, requireAccess, requireFolderOf, syncFolder } from '../files/file.ts';
 import { readTokenFile, tokenDigest, tokenFileText } from './token-file.ts';
@@ -112,10 +113,13 @@ async function changeTokenFile(
 }
 
 /**
- * Waits while another process is changing the tokens file. Removes a file that a killed process left behind. A process
- * id would not show this, because processes in different containers can have the same id.
+ * Waits while another process is changing the tokens file. Removes a file that a killed process left behind, which stays
+ * the same for long. The clock of a network file system can differ, and processes of different containers can have the
+ * same id, so neither would show this.
  */
 async function createNewFile(path: string): Promise<number> {
+  let found = '';
+  let deadline = Infinity;
   for (;;) {
     try {
       // The flag `x` also refuses a symbolic link.
@@ -123,10 +127,14 @@ async function createNewFile(path: string): Promise<number> {
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
     }
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    // A time in the future means that the clock was changed.
-    const isAbandoned = stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) > abandonedAfterMs;
-    if (isAbandoned) rmSync(path, { force: true });
+    const { ino, ctimeNs } = lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
+    const now = performance.now();
+    if (found !== `${ino} ${ctimeNs}`) {
+      found = `${ino} ${ctimeNs}`;
+      deadline = now + abandonedAfterMs;
+    } else if (now >= deadline) {
+      rmSync(path, { force: true });
+    }
     await sleep(retryAfterMs);
   }
 }

@@ -56,7 +56,7 @@ function parseRecords(bytes: Buffer): TokenRecord[] {
     content = JSON.parse(bytes.toString().replace(/^\uFEFF/, ''));
   } catch {
     // The SyntaxError is not set as the cause, because its message quotes the file's content.
-    throw new InvalidTokenFileError('it is not JSON. Correct it, or restore a backup');
+    throw new InvalidTokenFileError('it is not JSON: correct it. In a backup, revoked tokens are still valid');
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
   if (version !== 1 || !Array.isArray(tokens)) throw new InvalidTokenFileError('it is not {"version":1,"tokens":[…]}');
