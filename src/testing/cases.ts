@@ -47,7 +47,7 @@ const sets: Readonly<Record<string, () => OwnedPlant[]>> = {
       plantOf('ada', n + 100, 'x'.repeat(n === 3 ? 1000 : 5), n === 5 ? 'y'.repeat(5000) : undefined),
       plantOf('bob', n, '"'.repeat(n * 10_000), 'x'),
     ]),
-  'names may have 2 and 20 MB': () =>
+  'names of 2 and 20 MB are stored': () =>
     [5, 2_000_000, 20_000_000, 6].map((length) => plantOf('ada', length, 'x'.repeat(length))),
 };
 

@@ -76,7 +76,12 @@ export class CheckedAdapter {
   /** Returns `undefined` if the adapter has no `dataVersion`. */
   version(): number | undefined {
     if (this.#adapter.dataVersion === undefined) return undefined;
-    const version = this.#adapter.dataVersion();
+    let version;
+    try {
+      version = this.#adapter.dataVersion();
+    } catch (cause) {
+      throw new Error(`dataVersion() failed: ${String(cause)}`, { cause });
+    }
     assert.ok(Number.isFinite(version), `dataVersion() must return a finite number, not ${shown(version)}.`);
     return version;
   }

@@ -1,4 +1,5 @@
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers';
 import * as check from '../boundary/options.ts';
 import { caseTests } from './cases.ts';
 import { atomicityTests, randomTests } from './commits.ts';
@@ -49,7 +50,22 @@ export function testStorageAdapter<Location extends StorageLocation>(
     const value: unknown = options[each as never];
     if (value !== undefined) check.checkFunctionOption(each, value);
   }
+  const failures: string[] = [];
   describe(`${name} as a StorageAdapter`, () => {
-    for (const [title, test] of createSuite(options)) it(title, test);
+    for (const [title, test] of createSuite(options)) {
+      it(title, (t) =>
+        test(t).catch((error: unknown) => {
+          failures.push(`${title}: ${String(error)}`);
+          throw error;
+        }),
+      );
+    }
+  });
+  after(() => {
+    // If the process does not end after the tests, node:test does not print why they failed.
+    setTimeout(() => {
+      const open = [...new Set(process.getActiveResourcesInfo())].join(', ');
+      console.error([`${name}: the process does not end. It has open: ${open}.`, ...failures].join('\n'));
+    }, 1000).unref();
   });
 }
