@@ -65,7 +65,7 @@ export class Readiness {
   #latest: Promise<string> | undefined;
   /** Why the latest check failed; `undefined` if it succeeded or is still running. */
   failure: unknown;
-  /** While the server starts or stops, the storage's problems are not logged. */
+  /** While the server starts or stops, this class does not log the storage's problems. */
   isServing = false;
 
   constructor(storage: StorageAdapter, log: Log) {

@@ -87,7 +87,9 @@ function parseValue({ value: placeholder, max, words }: Flag, setting: Setting):
   if (placeholder === undefined) return ['1', 'true'].includes(parseWord(setting, ['1', 'true', '0', 'false']));
   if (words !== undefined) return parseWord(setting, words);
   if (max === undefined) return value;
-  if (!/^\d{1,5}$/.test(value) || Number(value) > max) throw new UsageError(`${source} must be 0 to ${max}.`);
+  if (!/^\d{1,5}$/.test(value) || Number(value) > max) {
+    throw new UsageError(`${source} must be an integer from 0 to ${max}.`);
+  }
   return Number(value);
 }
 

@@ -62,7 +62,7 @@ function checkParameters(parameters: URLSearchParams, source: string): void {
     if (!parameterNames.includes(name)) problem = `is not supported. Use ${parameterNames.join(', ')}`;
     else if (parameters.getAll(name).length > 1) problem = 'must not be repeated';
     else if (integers.includes(name) && !/^[1-9]\d*$/.test(value)) problem = 'must be an integer from 1';
-    else if (name === 'sslmode' && !tlsModes.includes(value)) problem = `must be ${tlsModes.join(', ')}`;
+    else if (name === 'sslmode' && !tlsModes.includes(value)) problem = `must be one of ${tlsModes.join(', ')}`;
     else if (name === 'sslrootcert' && value === 'system') {
       problem = 'must be a file. Without it, the CAs of Node.js are used';
     } else if (/^ssl(?:cert|key|rootcert)$/.test(name) && !isFileOrMissing(value)) {

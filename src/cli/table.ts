@@ -52,7 +52,7 @@ export const commands = {
       port: 'the port to listen on; 0 selects a free port',
       storage: `sqlite:FILE, sqlite:FILE?commitThread=true, memory or postgres://USER:PASSWORD@HOST/DATABASE, with
         parameters such as max=N, the size of the connection pool, schema=NAME and table=NAME`,
-      create: 'create the database, even if the tokens file exists',
+      create: 'create the database if it is missing, even if the tokens file exists',
       tokens: `the tokens file. If it is missing, it is created with a token for the user 'me', which is written to
         first-token.txt in its folder`,
       'base-path': 'the path under which clients reach the service, such as /garden',

@@ -46,7 +46,7 @@ function wrongValues({ value, max, words }: Flag): [wrong: string, problem: stri
   const wrong = (texts: string[], problem: string): [string, string][] => texts.map((text) => [text, problem]);
   if (value === undefined) return wrong(['yes', 'TRUE'], ' must be 1 or true');
   if (words !== undefined) return wrong(['other'], ` must be ${words.join(' or ')}`);
-  return wrong(max === undefined ? [] : [`${max + 1}`, '-1', '0x10', '1.5'], ` must be 0 to ${max}`);
+  return wrong(max === undefined ? [] : [`${max + 1}`, '-1', '0x10', '1.5'], ` must be an integer from 0 to ${max}`);
 }
 
 it('readCommandLine › refuses each invalid operand, flag and variable by its name', () => {

@@ -68,7 +68,7 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
 function adviceFor({ settings, location, tokens }: Config): string {
   const advice = `check ${settings.storage.source}, or restore a backup`;
   const creation = `To create an empty database in ${location.place}, add --create once`;
-  return ` The tokens file ${tokens} exists, so this is not the first start: ${advice}. ${creation}.`;
+  return ` The tokens file ${tokens} exists, so the database may be lost: ${advice}. ${creation}.`;
 }
 
 async function serve(config: Config): Promise<number> {
@@ -91,7 +91,7 @@ async function serve(config: Config): Promise<number> {
   const existing = isFirstStart ? undefined : openGrants();
   const mayCreate = isFirstStart || settings.create.value;
   if (isFirstStart && location.kind === 'sqlite' && hasFile(location.file)) {
-    log.error(`There is no tokens file ${tokens}, although ${location.file} exists. If it was lost, restore it.`);
+    log.error(`There is no tokens file ${tokens}, although ${location.file} exists. A new tokens file is created.`);
   }
   const storage = await openStorage(location, mayCreate);
   const store = new PlantStore({ storage });

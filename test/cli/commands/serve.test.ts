@@ -111,7 +111,7 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
 it('plant-store serve › creates a missing or empty database only without a tokens file, or with --create', async (t) => {
   const { cwd, tokens } = await folderWithToken(t);
   const file = join(cwd, 'plants.db');
-  const advice = `The tokens file ${tokens} exists, so this is not the first start: check --storage, `;
+  const advice = `The tokens file ${tokens} exists, so the database may be lost: check --storage, `;
   await assertFails('serve', { cwd }, `There is no file ${file}. ${advice}`, 2);
   await writeFile(file, '');
   await assertFails('serve', { cwd }, `${file} is empty. ${advice}`, 2);
