@@ -15,7 +15,10 @@ export function* errorChain(error: unknown): Generator<unknown, void, undefined>
   }
 }
 
-/** Omits properties such as the `detail` of a PostgreSQL error, because they can contain user data. Never throws. */
+/**
+ * Returns the stacks and the codes of an error and its causes. Omits other properties, such as the `detail` of a
+ * PostgreSQL error, because they can contain user data. Never throws.
+ */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
   try {

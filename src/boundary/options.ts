@@ -10,7 +10,10 @@ export function checkOptionNames(owner: string, options: unknown, known: readonl
   }
 }
 
-/** Inherited members count too, except those that a library has added to every object. */
+/**
+ * Returns the name of an enumerable member that is not in `known`; `undefined` if there is none. Checks inherited
+ * members too, except those that a library has added to every object.
+ */
 export function unknownMember(object: object, known: readonly string[]): string | undefined {
   for (const name in object) {
     if (!known.includes(name) && (Object.hasOwn(object, name) || !(name in Object.prototype))) return name;

@@ -22,7 +22,7 @@ const mediaType = 'text/plain; version=0.0.4; charset=utf-8';
 /** The public port leaves file descriptors free for these connections, even if it has reached its connection limit. */
 const maxConnections = 32;
 
-/** Stalled clients do not block the admin port: when all connections are open, the oldest silent one is evicted. */
+/** Creates the server of the admin port. Evicts idle connections, so that stalled clients do not block the port. */
 export function createAdminServer(
   publicServer: Server,
   readiness: Readiness,
@@ -44,7 +44,7 @@ export function createAdminServer(
 
   const server = createServer(({ url = '' }, response) => {
     void page(url.replace(/\?.*/s, '')).then(([status, text]) => {
-      // Idle keep-alive connections would reach the limit.
+      // Otherwise, idle keep-alive connections would count toward `maxConnections`.
       response.writeHead(status, { 'Content-Type': mediaType, Connection: 'close' }).end(text);
     });
   });
@@ -65,7 +65,7 @@ export class Readiness {
   #latest: Promise<string> | undefined;
   /** Why the latest check failed; `undefined` if it succeeded or is still running. */
   failure: unknown;
-  /** While the server starts or stops, this class does not log the storage's problems. */
+  /** Set to `false` while the server starts or stops. Then `/ready` returns 503, and problems are not logged. */
   isServing = false;
 
   constructor(storage: StorageAdapter, log: Log) {

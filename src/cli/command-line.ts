@@ -36,7 +36,7 @@ export type Settings<Name extends CommandName> = {
 const rows: Readonly<Record<FlagName, Flag>> = flags;
 
 /**
- * The operand is '' if the command has none.
+ * Reads the flags, the environment variables and the operand of a command. The operand is '' if the command has none.
  *
  * @throws {UsageError} if an argument or a variable is invalid.
  */

@@ -157,7 +157,7 @@ export class Output {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Waits up to a second. Returns false if a thread still writes, for which `process.exit()` would wait. */
+  /** Waits up to a second. Resolves with `false` if a thread is still writing: `process.exit()` would wait for it. */
   flush(): Promise<boolean> {
     const late = sleep(flushMs, this.#isPipe, { ref: false });
     return Promise.race([Promise.resolve(this.#writing).then(() => true), late]);

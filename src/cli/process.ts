@@ -22,8 +22,8 @@ export async function print(text: string): Promise<void> {
 }
 
 /**
- * Throws an error if output would be lost: if standard output is closed at the start, Node.js opens /dev/null in its
- * place, for reading and writing. A shell opens /dev/null only for writing.
+ * Throws an error if standard output was closed at the start. Node.js then opens /dev/null in its place, for reading
+ * and writing. With `> /dev/null`, which is allowed, a shell opens it only for writing.
  */
 export function requireOutput(): void {
   if (fstatSync(1).rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev) return;

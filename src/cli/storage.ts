@@ -26,7 +26,7 @@ const forms = {
   memory: 'memory',
 } as const satisfies Record<Kind, string>;
 
-/** Error messages contain the setting only if it looks like a file name. Otherwise, it may include a password. */
+/** Error messages contain the value only if it looks like a file name. Any other value may contain a password. */
 export function parseStorage<K extends Kind>(setting: Setting, kinds: readonly K[]): Located<K> {
   const { value, source } = setting;
   const location = parse(setting);

@@ -1,4 +1,4 @@
-/** What a flag is, in every command that has it. */
+/** The properties of a flag that are the same in all commands. */
 export interface Flag {
   /** What the help calls the value. A flag without a value is a switch. */
   readonly value?: string;

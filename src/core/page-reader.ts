@@ -26,7 +26,10 @@ export class PageReader {
   readonly #storage: StorageAdapter;
   readonly #cache: PageCache | undefined;
   #arrived: Entry[] = [];
-  /** Requests whose page is not cached, by user. The user at the start of the map is the next to be served. */
+  /**
+   * Requests whose page is not cached, by user. Users are served in the order of the map. Those in `#reading` are
+   * skipped.
+   */
   readonly #waiting = new Map<string, Entry[]>();
   /** The users whose pages are being read. */
   readonly #reading = new Set<string>();

@@ -84,8 +84,8 @@ export interface StorageAdapter {
   list(user: string, range: ListRange): Promise<PlantPage>;
 
   /**
-   * Reads the plants of all users, for copies and exports. The plants are in any order and in pages that end at 1000
-   * plants or about 256 KiB. Each page is read on demand. No key is returned twice. A plant that is created or deleted
+   * Reads the plants of all users, for copies and exports. The plants can be in any order. A page ends at 1000 plants
+   * or about 256 KiB of JSON. Each page is read on demand. No key is returned twice. A plant that is created or deleted
    * during the scan might or might not be returned; every other plant is returned. The caller can end a scan early.
    */
   scan(): AsyncIterable<OwnedPlant[]>;

@@ -26,8 +26,9 @@ export function isFileOrMissing(path: string): boolean {
 }
 
 /**
- * Returns how a file is reachable in a second place, or `undefined`. After one place has been replaced, the other would
- * keep the old file. FUSE file systems can report 0 links.
+ * Describes the second path of a file that has another hard link or is a mount point; `undefined` if there is none. If
+ * the file at one path is replaced, the other path still leads to the old file. FUSE file systems can report 0 links,
+ * so only a number above 1 counts.
  */
 export function findOtherPlace(path: string): string | undefined {
   if (statSync(path).nlink > 1) return 'has another hard link: remove it';
@@ -109,8 +110,8 @@ const sticky = 0o1000;
  * Returns the first folder, link or file on a path that an account other than root owns or can write to; `undefined` if
  * there is none. The group's permission bits include the permissions of an access control list.
  *
- * A sticky folder, such as /tmp, is safe above a folder or link of root, because no other account can replace it. It is
- * not safe for the file itself, because other accounts can create files next to it, such as a journal.
+ * A sticky folder, such as /tmp, can contain a folder or link of root safely, because no other account can replace that
+ * folder or link. It cannot contain the file itself: other accounts could create files next to it, such as a journal.
  */
 export function findExposure(path: string, isFolder = false): string | undefined {
   // Throws an error for a link to itself. Otherwise, the recursion would not end.

@@ -20,8 +20,8 @@ function bearerToken(request: ServiceRequest): string {
 }
 
 /**
- * Fails with `missing_credentials` or `invalid_token`. Any other error comes from `authenticate`. Returns a promise
- * only if `authenticate` returns one.
+ * Fails with `missing_credentials` or `invalid_token`. Any other error means that `authenticate` failed or returned an
+ * invalid result. Returns a promise only if `authenticate` returns one.
  */
 export function findCaller(
   authenticate: Authenticate<never>,

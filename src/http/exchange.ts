@@ -51,7 +51,7 @@ export interface SendOutcome {
   readonly error?: unknown;
 }
 
-/** An error of the HTTP service itself. Unlike other errors, clients may see it before they are authenticated. */
+/** An error of the HTTP service itself. Unlike most other errors, it is sent even to clients without a valid token. */
 export class HttpError extends PlantStoreError {}
 
 export function errorBody({ code, message }: Pick<PlantStoreError, 'code' | 'message'>): string {

@@ -25,7 +25,7 @@ export async function readList(store: ServiceStore, user: string, query: ListOpt
 /** The minimum length of a long page, in UTF-16 code units. */
 const longPage = 65_536;
 
-/** Returns a long page as bytes, because these are kept outside the heap while a client does not read them. */
+/** Returns a long page as bytes, because a Buffer does not take V8 heap space while a slow client reads it. */
 function bodyOf(json: string): string | Buffer<ArrayBuffer> {
   return json.length < longPage ? json : Buffer.from(json);
 }

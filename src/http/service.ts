@@ -42,7 +42,8 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
   const permits = new Permits(maxInFlight);
   const onError = guardHook('onError', parsed.onError, printError);
   const openApi = openApiJson(basePath);
-  // A mount path comes from the request's URL: in a link, `//` would precede a host, and `>` would end the link.
+  // A mount path can come from the request's URL, so it is checked. In a `Link` header, `//` would precede a host, and
+  // `>` would end the link.
   const prefixOf = ({ mountPath }: ServiceRequest): string =>
     basePath === '' && isBasePath(mountPath) ? mountPath : basePath;
 

@@ -14,7 +14,7 @@ const characters = [...integersBelow(160).slice(1), 0x2028, 0x2029, 0xfeff, 0xff
 );
 const words = ['__proto__', 'constructor', "'; DROP TABLE plants; --", 'null', '1e3', '\\u0041', '\t\r\n', 'a\\b"c\nd'];
 const texts = ['', 'aa', 'a7', 'a ', 'é', 'e\u0301', 'ß', 'ss', ...words, ...characters];
-/** Users that databases may take for the same, because of a collation, a type, a wildcard or a short column. */
+/** Users that databases may treat as equal, because of a collation, a type, a wildcard or a short column. */
 const lookAlikes = [
   ...['ada', 'Ada', 'ADA', 'ada ', ' ada', 'ada\u200d', 'ad', 'ad_', 'ad%', '\u00e4da', '\uff41da'],
   ...['\u00c9', '\u1e9e', '\u0131', '\u0130', '01', '1.0', '1e0', '+1', ' 1', '\u{1f340}'],

@@ -110,7 +110,8 @@ export class Place {
   }
 
   /**
-   * The timeout of node:test cannot end the loops of a test or name the call, and Node.js 22 exits if an idle test
+   * Performs a call within the time limit. Unlike a timeout of node:test, the limit ends the loops of a test, and its
+   * error names the call. Its timer also keeps the process running. Without a timer, Node.js 22 would exit when a call
    * hangs.
    */
   readonly call: Call = async (text, start) => {

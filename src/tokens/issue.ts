@@ -113,9 +113,9 @@ async function changeTokenFile(
 }
 
 /**
- * Waits while another process is changing the tokens file. Removes a file that a killed process left behind, which stays
- * the same for long. The clock of a network file system can differ, and processes of different containers can have the
- * same id, so neither would show this.
+ * Waits while another process is changing the tokens file. If the new file does not change for `abandonedAfterMs`, its
+ * process was killed, and the file is removed. Neither its timestamp nor a process id could show this: the clock of a
+ * network file system can differ, and processes of different containers can have the same id.
  */
 async function createNewFile(path: string): Promise<number> {
   let found = '';

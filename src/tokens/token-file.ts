@@ -27,7 +27,7 @@ export function readTokenFile(path: string): TokenRecord[] {
   if (!hasFile(path)) throw new Error(`There is no tokens file ${path}. Check the path, or create a token.`);
   requireAccess([path], 'read');
   if (!isFileOrMissing(path)) throw new WrongFileError(`${path} cannot be used: it is not a file.`);
-  // A change replaces the file by renaming a new one.
+  // Token commands replace the file by renaming a new file. A second path would still lead to the old file.
   const otherPlace = findOtherPlace(path);
   if (otherPlace !== undefined) {
     throw new WrongFileError(`${path} cannot be used: it ${otherPlace}. Otherwise, revoked tokens could stay valid.`);

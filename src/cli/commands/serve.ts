@@ -64,7 +64,7 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
   }
 }
 
-/** A lost disk or a wrong path must not look like an empty store. */
+/** Explains why `serve` does not create a database: a lost disk or a wrong path must not look like an empty store. */
 function adviceFor({ settings, location, tokens }: Config): string {
   const advice = `check ${settings.storage.source}, or restore a backup`;
   const creation = `To create an empty database in ${location.place}, add --create once`;
@@ -77,7 +77,7 @@ async function serve(config: Config): Promise<number> {
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
   const log = new Log(settings.log.value ?? defaultLogFormat, settings['log-level'].value);
-  // Node.js would write warnings, also those of `pg`, and an uncaught error to standard error in several lines.
+  // Node.js would write warnings, including those of `pg`, and uncaught errors to standard error in several lines.
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     log.error(`Warning: ${message}`);
   });
@@ -111,7 +111,7 @@ async function serve(config: Config): Promise<number> {
     });
     const server = createServerFor(addDocs?.(listener) ?? listener);
     logEvents(server, log);
-    // The public port is opened last, because a failed start would cut off its requests.
+    // The public port is opened last. Otherwise, a failure to open the admin port would cut off requests.
     let adminUrl;
     if (adminPort.value !== undefined) {
       const adminServer = createAdminServer(server, readiness, grants);
@@ -140,7 +140,10 @@ async function serve(config: Config): Promise<number> {
   return end(log, 0);
 }
 
-/** A thread that cannot write to a terminal or a disk would keep `process.exit()` waiting. */
+/**
+ * Writes the remaining output and ends the process. If a thread still cannot write to a terminal or a disk, the process
+ * ends itself with SIGTERM, because `process.exit()` would wait for this thread.
+ */
 async function end(log: Log, code: number): Promise<never> {
   const isFlushed = await Promise.all([log.flush(), stdout.flush()]);
   if (isFlushed.includes(false)) {
@@ -150,7 +153,7 @@ async function end(log: Log, code: number): Promise<never> {
   process.exit(code);
 }
 
-/** Returns false after a signal. Rejects with an error that waiting cannot repair. */
+/** Waits until the storage works. Resolves with `false` after a signal. Rejects if waiting cannot help. */
 async function untilUsable(readiness: Readiness, place: string, log: Log, signal: AbortSignal): Promise<boolean> {
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const problem = await readiness.storageProblem();
@@ -182,7 +185,7 @@ function announce({ settings, location, tokens }: Config, grants: TokenGrants, u
   say(lines.filter((line) => line !== undefined).join('\n'));
 }
 
-/** The codes of errors that a retry cannot avoid. It can avoid EADDRINUSE: another program may release the port. */
+/** The codes of errors that recur on a retry. EADDRINUSE is not included: another program may release the port. */
 const wrongAddressCodes = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND']);
 
 export async function listen(server: Server, host: string, port: number, flags: string): Promise<string> {

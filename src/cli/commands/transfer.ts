@@ -103,8 +103,8 @@ async function* readPages(
 }
 
 /**
- * Splits a stream of bytes into lines without terminators. Yields the lines that end in one chunk together.
- * Truncates a line that is too long, but not to less than `maxLineBytes`.
+ * Splits a stream of bytes into lines without terminators. Yields the lines that end in one chunk together. A line that
+ * is longer than `maxLineBytes` can be truncated, but remains longer than `maxLineBytes`.
  */
 export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer[], void, undefined> {
   // Latin-1 preserves every byte, so invalid UTF-8 can be reported. Appending to a string does not copy it.

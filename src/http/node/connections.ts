@@ -15,7 +15,7 @@ const reservedFiles = 96;
 
 const usableShare = 0.95;
 
-/** How long an idle connection is kept after its last progress. */
+/** The minimum time that an idle connection is kept after its last progress. */
 const safeMs = 1000;
 
 /** The message on the channel `plant-store:connection:evicted`. */

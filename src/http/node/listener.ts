@@ -224,8 +224,8 @@ class NodeRequest implements ServiceRequest {
       if (error !== undefined) throw error;
       return bytes.all;
     }
-    // node:http parses a body that has arrived with the header before any microtask runs. Reading such a body without
-    // listeners saves CPU time.
+    // If a body arrives together with the header, node:http parses it before the next microtask runs. Such a body is
+    // read without listeners, which saves CPU time.
     await Promise.resolve();
     const length = message.readableLength;
     if (length > 0 && length === Number(announced)) {

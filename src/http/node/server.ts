@@ -67,7 +67,7 @@ export function createServerFor(listener: (...call: Parameters<RequestListener>)
   return server;
 }
 
-/** The error codes for codes of node:http. All other errors are reported as `malformed_request`. */
+/** Maps error codes of node:http to those of the service. Any other error is reported as `malformed_request`. */
 const clientErrors: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'header_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',

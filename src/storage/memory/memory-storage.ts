@@ -11,7 +11,10 @@ import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '..
  */
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, Map<PlantId, Plant>>();
-  /** The plants of users that were listed and have not changed since, in ascending order of id. */
+  /**
+   * The plants of users that were listed, in ascending order of id. A change removes the user's entry, unless it
+   * creates the plant with the greatest id.
+   */
   readonly #sorted = new Map<string, Plant[]>();
   #isClosed = false;
 

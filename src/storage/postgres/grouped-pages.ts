@@ -90,7 +90,7 @@ export class GroupedPages {
     return (rows as PageRow[]).sort((a, b) => Number(a.nth) - Number(b.nth));
   }
 
-  /** Reads a page whose text is incomplete or ambiguous. */
+  /** Reads a page again, as one row for each plant, because {@link parsePage} could not parse its text. */
   async #readPage({ user, firstId, limit }: WaitingRequest): Promise<PlantPage> {
     const owned = await readPlants(this.#run, 'list', [user, firstId, limit]);
     const plants = owned.map(({ plant }) => plant);

@@ -23,7 +23,7 @@ export interface PageRow {
 /** A control character, which names and tags rarely contain. */
 export const separator = '\x7f';
 
-/** Fails if the condition is true. The error, invalid_text_representation, contains the message. */
+/** Returns SQL that fails if the condition is true. The error, invalid_text_representation, contains the message. */
 function failIf(condition: string, message: string): string {
   return `(CASE WHEN ${condition} THEN '${message}' ELSE 'true' END)::boolean`;
 }
@@ -39,7 +39,7 @@ const requireDurable = failIf(
   'synchronous_commit is off, so a crash would lose plants. Set it to on.',
 );
 
-// PostgreSQL would otherwise read NULL in an array as text.
+// With `array_nulls` off, PostgreSQL reads NULL in an array as the string `NULL`.
 const requireNulls = failIf(
   "pg_catalog.current_setting('array_nulls') = 'off'",
   'array_nulls is off, so plants without a tag would get the tag NULL. Set it to on.',
@@ -73,8 +73,9 @@ function deleteFrom(first: number): string {
 }
 
 /**
- * Reads one row more than the limit. A generic plan expects `LIMIT $n` to return a tenth of its input. If the
- * plan seems costly, each execution is planned again. Nested limits lower the estimate to 1001 rows, then 100, then 10.
+ * Reads one row more than the limit. PostgreSQL estimates that `LIMIT $n` returns a tenth of its input. With a high
+ * estimate, a generic plan seems costly, and PostgreSQL plans each execution again. Three nested limits lower the
+ * estimate: to 1001 rows, to 100, and to 10.
  */
 function plantsOf(user: string, first: string, limit: string): string {
   const all = `SELECT * FROM :table WHERE "user" = ${user} AND id >= ${first} ORDER BY id LIMIT ${maxPageLength + 1}`;

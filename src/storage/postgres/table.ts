@@ -8,7 +8,7 @@ const maxIdentifierBytes = 63;
 /** Returns the quoted name, with the schema. Throws a TypeError if a name is invalid. The message names the option. */
 export function qualifiedName(schema: string, table: string): string {
   const name = `${quoted('schema', schema)}.${quoted('table', table)}`;
-  // In each session, `pg_temp` is another schema.
+  // For example, `pg_temp` is a different schema in each session.
   if (schema.startsWith('pg_')) throw new TypeError('schema must not start with pg_, which PostgreSQL reserves');
   return name;
 }

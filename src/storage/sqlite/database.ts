@@ -29,14 +29,14 @@ const maxKeptWalBytes = 67_108_864;
 
 export const defaultBusyTimeoutMs = 5000;
 
-/** The maximum time that one SQLite call waits for a lock. The wait blocks the event loop. */
+/** After the file has been opened, the maximum time that one SQLite call waits for a lock and blocks the event loop. */
 const maxBlockingMs = 100;
 
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   requireSoundSqlite();
   prepareFile(path);
-  // A file with a WAL is first opened to read. Closing a read-write connection would checkpoint the WAL, even if the
-  // file belongs to another application.
+  // A file with a WAL is checked with a read-only connection first. Closing a read-write connection would checkpoint
+  // the WAL, even if the file belongs to another application.
   if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
     if (version === 0) createSchema(database, path);
@@ -91,7 +91,7 @@ function openChecked(
   url.search = parameter;
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs });
   try {
-    // In one transaction, because another process can create the schema meanwhile.
+    // One transaction reads one state of the file, even if another process creates the schema at the same time.
     check(
       database,
       inTransaction(database, 'DEFERRED', () => readVersion(database, path)),

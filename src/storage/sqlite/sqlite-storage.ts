@@ -32,7 +32,7 @@ export interface SqliteStorageOptions {
  * the file, but it must not be on a network file system.
  *
  * If the open file or its WAL is removed or replaced, all further commits fail, but plants can still be listed. The
- * same applies after a list or commit has found damage in the file; the code is then `storage_unsupported`.
+ * same applies after a list, scan or commit has found damage in the file; the code is then `storage_unsupported`.
  *
  * @example
  * const store = new PlantStore({ storage: new SqliteStorage('plants.db') });
@@ -41,7 +41,7 @@ export class SqliteStorage implements StorageAdapter {
   readonly #reader: Reader;
   readonly #files: OpenFiles;
   readonly #committer: Writer | CommitThread;
-  /** The error of each commit after a call has found damage in the file. */
+  /** The error with which commits are rejected after a list, a scan or a commit has found damage in the file. */
   #damage: PlantStoreError | undefined;
   #closing: Promise<void> | undefined;
 
@@ -194,7 +194,7 @@ export class Reader {
   }
 }
 
-/** Reads the plants after a key until there are `limit` plants, or more than a page can contain. */
+/** Reads up to `limit` plants after a key. Stops earlier when the plants exceed the size of a page. */
 function readSteps<Item>(
   statement: StatementSync,
   toItem: (row: Row) => Item,

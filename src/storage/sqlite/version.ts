@@ -2,9 +2,9 @@
 const supportedNode = 'Node.js 22.22.3 or a later 22, 24.15.0 or a later 24, or 26 or newer';
 
 /**
- * Returns `undefined` if this version of SQLite does not have the WAL reset bug. A version that is not numeric counts as
- * affected. See https://www.sqlite.org/wal.html#the_wal_reset_bug. This file must load even if Node.js does not have
- * `node:sqlite`.
+ * Returns `undefined` if this version of SQLite does not have the WAL reset bug
+ * (https://www.sqlite.org/wal.html#the_wal_reset_bug). A version that is not numeric counts as affected. This file must
+ * load even if Node.js does not have `node:sqlite`.
  */
 export function describeNeededNode(sqliteVersion: string | undefined): string | undefined {
   const [major = 0, minor = 0, patch = 0] = (sqliteVersion ?? '').split('.').map(Number);
