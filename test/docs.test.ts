@@ -85,7 +85,7 @@ describe('documents', { concurrency: 2 }, () => {
     await Promise.all(run.map((snippet) => t.test(snippet.name, (t) => runShell(t, snippet))));
   });
 
-  it('README › contains the commands for a clone, which .ci/run runs', async () => {
+  it('README › contains commands for a clone that .ci/run also runs', async () => {
     const ofClone = snippets.filter(({ name, code }) => name.startsWith('README.md') && code.startsWith('npm '));
     assert.deepEqual(
       ofClone.map(({ code }) => code.trimEnd()),
@@ -95,7 +95,7 @@ describe('documents', { concurrency: 2 }, () => {
     for (const script of ['start', 'test']) assert.match(ci, new RegExp(`\\(readme_command ${script}\\)$`, 'm'));
   });
 
-  it('documents have unique headings, and their relative links lead to files and headings', async () => {
+  it('documents have unique headings, and relative links to files and headings that exist', async () => {
     for (const path of documents) {
       const { anchors, links } = await parsePage(path);
       assert.equal(new Set(anchors).size, anchors.length, `Two headings of ${path} have the same anchor.`);

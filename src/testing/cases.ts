@@ -28,7 +28,7 @@ const sets: Readonly<Record<string, () => OwnedPlant[]>> = {
   // A PlantStore commits at most 1,048,576 bytes of names and tags at once, unless a single write is larger.
   'a batch may contain 1 MiB of names and tags': () =>
     integersBelow(1000).map((n) => plantOf('ada', n, '\u20ac'.repeat(333), 'x'.repeat(49))),
-  '2500 plants of one user are listed with any limit': () => integersBelow(2500).map((n) => plantOf('ada', n)),
+  '2500 plants of one user are listed in pages of up to 1000': () => integersBelow(2500).map((n) => plantOf('ada', n)),
   'ids are exact int64 and sorted as numbers': () =>
     ['ada', 'bob'].flatMap((user) => [...ids, maxInt64 - 1n, maxInt64].map((id) => plantOf(user, id))),
   'users of up to 255 bytes of UTF-8 are distinguished by every byte': () => [
@@ -41,7 +41,7 @@ const sets: Readonly<Record<string, () => OwnedPlant[]>> = {
       plantOf('ada', 3 * n + 1, 'x', text),
       plantOf('bob', n, text.repeat(n < 20 ? 5000 : 2)),
     ]),
-  'plants with names of more than 256 KiB are listed, also after short ones': () =>
+  'plants with names of more than 256 KiB are listed, even after plants with short names': () =>
     integersBelow(6).flatMap((n) => [
       plantOf('ada', n, 'é'.repeat(n * 40_000)),
       plantOf('ada', n + 100, 'x'.repeat(n === 3 ? 1000 : 5), n === 5 ? 'y'.repeat(5000) : undefined),
@@ -105,7 +105,7 @@ export const caseTests: Tests = {
     expectEqual(new ReferenceStore(found).scan(), new ReferenceStore(kept).scan(), rule);
   },
 
-  'scans may end early, also twenty of them': async (place) => {
+  'scans may end early, even twenty in a row': async (place) => {
     const storage = await place.open();
     const plants = integersBelow(1500).map((n) => plantOf(`user ${n % 3}`, n));
     await commitAll(storage, createEach(plants));
@@ -143,7 +143,7 @@ export const caseTests: Tests = {
     await storage.close();
   },
 
-  'close may be called during a commit and a list, which then succeed or reject': async (place) => {
+  'close may be called during a commit and a list, and a commit that succeeds is durable': async (place) => {
     const storage = await place.open();
     const calls = Promise.allSettled([storage.commit([create(1)]), storage.list('ada', firstPage)]);
     await storage.close();

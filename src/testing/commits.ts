@@ -73,7 +73,7 @@ export const atomicityTests: Tests = {
     await expectStored(storages[0], former);
   },
 
-  'a commit that fails shows none of its writes, neither in progress nor later': async (place) => {
+  'a commit that fails never makes any of its writes visible': async (place) => {
     const storages = await place.openAll();
     await storages[0].commit(createEach(former));
     const failing = create(2000);

@@ -115,7 +115,7 @@ export const sharingTests: Tests = {
     if (shared) await expectStored(second, others.toSpliced(20, 1), rest);
   },
 
-  'a killed process loses no commit, and neither blocks nor loses those of another process': async (place) => {
+  'a process that is killed loses no commit, and does not block another process': async (place) => {
     const writers: Writer[] = [];
     try {
       for (const round of [1, 2]) {

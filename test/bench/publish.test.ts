@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { publishedFiles, replaceTables, passagesOf } from './publish.ts';
 import type { Results } from './publish.ts';
 
-it('published figures › are those of results.json, each once', async () => {
+it('published figures › equal those of results.json, and each is published once', async () => {
   const read = (path: string): Promise<string> => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   const results = JSON.parse(await read('test/bench/results.json')) as Results;
   const texts = await Promise.all(publishedFiles.map(read));

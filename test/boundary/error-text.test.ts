@@ -17,7 +17,7 @@ it('errorText describes an Error from another VM context, a DOMException, and a 
   assert.equal(errorText({ token: 'secret' }), 'an object that is not an Error');
 });
 
-it('errorText never throws, and ends with the fifth cause', () => {
+it('errorText never throws, and stops after the fifth cause', () => {
   const throwing = (): never => {
     throw new Error('no');
   };

@@ -63,7 +63,7 @@ const owners: readonly Owner[] = [
   },
 ];
 
-it('a class or function with options throws a TypeError that names an unknown option, or one with an invalid value', () => {
+it('an unknown option, or one with an invalid value, causes a TypeError that names the option', () => {
   for (const { create, required, invalid } of owners) {
     for (const name of ['maxBodySize', 'toString', '__proto_']) {
       const expected = { name: 'TypeError', message: new RegExp(`has no option ${name}\\. Its options are \\w+`) };
@@ -88,7 +88,7 @@ it('a service throws a TypeError if the store is not a PlantStore', () => {
   }
 });
 
-it('a list request with an unknown option is rejected with a TypeError that names the option', async () => {
+it('listPlants and listPageJson reject an unknown option with a TypeError that names it', async () => {
   const expected = { name: 'TypeError', message: /has no option offset\. Its options are after, limit/ };
   const options = { offset: 5 } as ListOptions;
   await assert.rejects(store.listPlants('ada', options), expected);

@@ -21,7 +21,7 @@ async function get(url: string, method = 'GET'): Promise<[status: number, text: 
   return [response.status, await response.text()];
 }
 
-it('admin port › has the pages /live, /ready and /metrics, even if 40 clients send nothing', async (t) => {
+it('admin port › serves /live, /ready and /metrics, even if 40 connections are idle', async (t) => {
   const readiness = new Readiness(new HookedStorage(), new Log('json', 'error'));
   readiness.isServing = true;
   const grants = { problem: '', refusesAll: false };
@@ -57,7 +57,7 @@ it('admin port › has the pages /live, /ready and /metrics, even if 40 clients 
   assert.equal((await get(`${url}/ready`))[0], 503);
 });
 
-it('admin port of serve › counts requests without secrets, and is not ready if a file was removed', async (t) => {
+it('admin port of serve › counts requests without secrets, and is not ready if the database was removed', async (t) => {
   const folder = await folderWithToken(t, 'ada-secret');
   const { cwd, tokens } = folder;
   const { server, token, call, create, log } = await startTokenServer(t, ['--admin-port', '0'], { folder });
@@ -116,7 +116,7 @@ it('admin port of serve › counts requests without secrets, and is not ready if
   assert.deepEqual([checked.status, checked.stderr], [0, '']);
 });
 
-it('admin port of serve › responds when the public port has reached its limit, while new clients are served', async (t) => {
+it('serve at its connection limit › responds on the admin port, and serves new clients', async (t) => {
   if (!hasProgram(t, 'prlimit')) return;
   const started = await startTokenServer(t, ['--admin-port', '0'], { wrapper: ['prlimit', '--nofile=160:160'] });
   const { server, create, call, tokens, tokenId } = started;

@@ -24,7 +24,7 @@ const readings: { env: NodeJS.ProcessEnv; args?: string[]; storage?: [string, st
   { env: { PLANT_STORE_SERVICE_PORT_HTTP: '80', PLANT_STORE_PORT_80_TCP_ADDR: '10.0.0.7' } },
 ];
 
-it('readCommandLine › reads the flag, its variables or the default, and warns of a variable that does not count', () => {
+it('readCommandLine › uses the flag, its variables or the default, and warns about an ignored variable', () => {
   for (const { env, args = [], storage = ['sqlite:plants.db', '--storage'], warning } of readings) {
     process.env = env;
     const { settings, warnings } = readCommandLine('export', args);
@@ -49,7 +49,7 @@ function wrongValues({ value, max, words }: Flag): [wrong: string, problem: stri
   return wrong(max === undefined ? [] : [`${max + 1}`, '-1', '0x10', '1.5'], ` must be an integer from 0 to ${max}`);
 }
 
-it('readCommandLine › refuses each invalid operand, flag and variable by its name', () => {
+it('readCommandLine › refuses an invalid operand, flag or variable, and names it', () => {
   for (const name of commandNames) {
     const { operand }: Command = commands[name];
     const valid = [...(operand === undefined ? [] : ['x']), ...(name === 'copy' ? ['--from=a', '--to=b'] : [])];

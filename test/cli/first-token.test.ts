@@ -10,7 +10,7 @@ import { readTokenFile, tokenDigest } from '../../src/tokens/token-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { folderWithToken } from '../support/token-server.ts';
 
-it('first token › is created even if a first start was killed at any point', async (t) => {
+it('first token › is created even if an earlier start was killed while it created the token', async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => (now += 10_000));
   for (const isDelivered of [undefined, false, true]) {
@@ -28,7 +28,7 @@ it('first token › is created even if a first start was killed at any point', a
   }
 });
 
-it('first token › is not described if it is another one or a pipe, or while the tokens file cannot be read', async (t) => {
+it('describeFirstToken › returns undefined unless the file contains a token that is accepted', async (t) => {
   const { cwd, tokens } = await folderWithToken(t);
   const file = join(cwd, 'first-token.txt');
   const grants = new TokenGrants(tokens, () => undefined);

@@ -36,7 +36,7 @@ const request: RequestMessage = {
   ...{ unmatchedPath: undefined, code: undefined, isComplete: true },
 };
 
-it('Log › writes a request as one JSON line, and one that an error cuts off as an error', () => {
+it('Log › writes a request as one JSON line, with the level error if an error ended the response early', () => {
   const { log, text } = createLog('json');
   log.request(request);
   log.request({ ...request, path: '', unmatchedPath: '/x', code: 'incomplete', isComplete: false });
@@ -109,7 +109,7 @@ _, status = os.waitpid(pid, 0)
 print('ended with', status & 127 or status >> 8, flush=True)
 `;
 
-it('plant-store serve › responds, and ends after a signal or a fault, if its terminal is stopped', async (t) => {
+it('plant-store serve › responds while its terminal is stopped, and ends after a signal or a fault', async (t) => {
   if (!hasProgram(t, 'python3')) return;
   const { cwd, token } = await folderWithToken(t);
   const command = [process.execPath, main, 'serve', '--port', '0', '--storage', 'memory', '--log', 'json'];
@@ -146,7 +146,7 @@ const linesWith = (token: string): string[] => [
   `GET /plants/${token} HTTP/9.9`,
 ];
 
-it('log of serve › has requests, but no secrets', async (t) => {
+it('log of serve › contains requests, but no secrets', async (t) => {
   const flags = ['--storage', 'memory', '--trusted-proxies', '1'];
   const { server, token, log } = await startTokenServer(t, flags);
   for (const line of linesWith(token)) {
@@ -161,7 +161,7 @@ it('log of serve › has requests, but no secrets', async (t) => {
   }
 });
 
-it('log of serve --log-level error › has only errors and warnings, each as one line of JSON', async (t) => {
+it('log of serve --log-level error › contains only errors and warnings, each as one line of JSON', async (t) => {
   const fail = `{setImmediate(()=>{throw(Error('next'))});throw(Error('bug'))}`;
   const faults = `process.on('SIGUSR2',()=>process.emitWarning('odd')).on('SIGWINCH',()=>${fail})`;
   const env = { PLANT_STORE_STORGE: 'x', NODE_OPTIONS: `--import=data:text/javascript,${faults}` };
@@ -182,7 +182,7 @@ it('log of serve --log-level error › has only errors and warnings, each as one
   assert.ok(log().every(({ level }) => level === 'error'));
 });
 
-it('log of serve › can lose its reader without stopping the service', async (t) => {
+it('plant-store serve › continues after the reader of its log closes the pipe', async (t) => {
   const { cwd, token } = await folderWithToken(t);
   const child = spawnCommand(['serve', '--port', '0', '--storage', 'memory'], { cwd });
   const unread = await untilListening(t, child, /^Plant Store listening on (\S+)\n/m);

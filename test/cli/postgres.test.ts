@@ -22,7 +22,7 @@ const cluster = await PostgresCluster.start({ after }, { checksPassword: true })
 
 const locate = (value: string): StorageLocation => parseStorage({ value, source: '--storage' }, ['postgres']);
 
-it('openStorage › opens at most max connections to PostgreSQL, which close with the storage', async () => {
+it('openStorage › opens at most max connections to PostgreSQL, and closes them with the storage', async () => {
   const url = await cluster.makeDatabase();
   const storage = await openStorage(locate(`${url.replace('postgres:', 'postgresql:')}?max=2`));
   assert.equal(await cluster.connections(url), 0, 'It does not connect before it is used.');
@@ -44,7 +44,7 @@ it('openStorage › rejects a call if the connection is lost before its first st
   await assert.rejects(storage.list('ada', firstPage), /Connection terminated/);
 });
 
-it('openStorage › leaves no backends behind that wait for a lock after query_timeout', async (t) => {
+it('openStorage › leaves no backend waiting for a lock after query_timeout', async (t) => {
   const url = await cluster.makeDatabase();
   const storage = await openStorage(locate(`${url}?application_name=garden&max=2&query_timeout=500`));
   t.after(() => storage.close());
@@ -86,7 +86,7 @@ it('parseStorage › refuses connection parameters that pg would ignore or guess
   assert.deepEqual([max, table, place], [3, 'pots', 'PostgreSQL at [::1]:5432/garden']);
 });
 
-it('isWrongSetting › recognizes a wrong password, role, database, schema or privilege, but no lost connection', async () => {
+it('isWrongSetting › recognizes a wrong password, role, database or schema, but not a refused connection', async () => {
   const url = await cluster.makeDatabase();
   await cluster.queryAt(url, "CREATE ROLE ann LOGIN PASSWORD 'sesame'");
   const describe = async (text: string): Promise<string | undefined> => {
@@ -112,7 +112,7 @@ it('isWrongSetting › recognizes a wrong password, role, database, schema or pr
   assert.equal(await describe('postgres://ada:sesame@127.0.0.1:1/plants'), undefined);
 });
 
-it('PostgreSQL table of a command › is created only by a command that writes, but its schema is not', async (t) => {
+it('plant-store commands › create a PostgreSQL table only to write to it, and never create a schema', async (t) => {
   const { cwd } = await folderWithToken(t);
   await createAll(join(cwd, 'a.db'), rowOfPlants('ada', 1));
   const url = await cluster.makeDatabase();

@@ -50,7 +50,7 @@ const exposures = {
 
 const skip = process.getuid?.() === 0 ? false : 'only root is refused';
 
-it('root of plant-store › must not use files that another account can change', { skip }, async (t) => {
+it('plant-store as root › refuses files that another account can change', { skip }, async (t) => {
   const other = await folderOfRoot(t);
   for (const [exposure, account] of Object.entries(exposures)) {
     const cwd = await folderOfRoot(t);
@@ -66,7 +66,7 @@ it('root of plant-store › must not use files that another account can change',
   }
 });
 
-it('root of plant-store › is shown quoted arguments without secrets, or the UID of an account', { skip }, async (t) => {
+it('plant-store as root › suggests a runuser command without secrets', { skip }, async (t) => {
   const cwd = await temporaryFolder(t);
   await chown(cwd, 65_534, 0);
   const args = ['copy', '--from', "sqlite:it's.db", '--to', 'postgres://ada:sesame@localhost/plants'];

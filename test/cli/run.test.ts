@@ -18,7 +18,7 @@ import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { folderWithToken } from '../support/token-server.ts';
 
-it('plant-store --help and --version › name every command, flag and variable, and the version', async () => {
+it('plant-store --help › lists every command, flag and variable, and --version prints the version', async () => {
   const { code, stdout, stderr } = await callCommand(['--help'], { cwd: '/' });
   assert.deepEqual([code, stderr], [0, '']);
   // Without a command, the help is printed as an error message.
@@ -60,7 +60,7 @@ it('loadOptional › throws a UsageError that says how to install the package', 
   assert.throws(load, (error) => error instanceof UsageError && /^--docs .* npm install none,/.test(error.message));
 });
 
-it('plant-store process › sets the exit code, and refuses an argument or a variable that is not UTF-8', async (t) => {
+it('plant-store › exits with 2 if an argument or a variable is not valid UTF-8', async (t) => {
   const cwd = await temporaryFolder(t);
   const program = `"${process.execPath}" "${main}"`;
   const script = `${program} token create "$(printf 'jos\\351')"; echo $?
@@ -141,7 +141,7 @@ for (const max of ['many', '0x10', '0']) misuses[`${exportFrom}@localhost/plants
 for (const rest of ['@sesame', '@/sesame', '/x', '?x', '#x']) misuses[`${exportFrom}${rest}@localhost/plants`] = '%40';
 for (const time of ['0d', '1.5d', '99999999999d']) misuses[`token create ada --expires-in=${time}`] = '30d';
 
-it('plant-store with invalid arguments › exits with 2 and one sentence without secrets, and creates no files', async (t) => {
+it('plant-store with invalid arguments › exits with 2, and prints one sentence without secrets', async (t) => {
   const cwd = await temporaryFolder(t);
   for (const [args, keyword] of Object.entries(misuses)) {
     const { code, stdout, stderr } = await callCommand(args.split(' '), { cwd });

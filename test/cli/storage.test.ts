@@ -24,7 +24,7 @@ it('openStorage › starts a worker thread for commits only with "sqlite:FILE?co
   }
 });
 
-it('plant-store commands › name a file on a full or read-only disk, and leave no partial copy or token', async (t) => {
+it('plant-store commands › name the file if a disk is full or read-only, and leave no partial copy', async (t) => {
   const full = await mountSmallFolder(t);
   if (full === undefined) return;
   const { bsize, bavail } = await statfs(full);
@@ -53,7 +53,7 @@ it('plant-store commands › name a file on a full or read-only disk, and leave 
   assert.equal(exported.code, 0, exported.stderr);
 });
 
-it('SQLite file of a command › is named in the message but not changed if part of it is damaged', async (t) => {
+it('plant-store commands › name a damaged SQLite file, and do not change it', async (t) => {
   const cwd = await temporaryFolder(t);
   const file = join(cwd, 'plants.db');
   await createAll(file, rowOfPlants('ada', 20_000));
@@ -71,7 +71,7 @@ it('SQLite file of a command › is named in the message but not changed if part
   }
 });
 
-it('SQLite file of a command › is not changed by reading, even if a server that SIGQUIT ended left a WAL', async (t) => {
+it('plant-store commands › do not change the files that they read, even if SIGQUIT left a WAL', async (t) => {
   const { cwd, server, create } = await startTokenServer(t, []);
   await create(1);
   assert.equal(await server.stop('SIGQUIT'), null);
@@ -83,7 +83,7 @@ it('SQLite file of a command › is not changed by reading, even if a server tha
   for (const name of ['copy.db', 'new.db']) assert.equal((await readAll(join(cwd, name))).length, 1, name);
 });
 
-it('SQLite file of a command › is not created, nor a target or a token, if it is missing or foreign', async (t) => {
+it('plant-store commands › create no file if the SQLite file is missing or is not a database', async (t) => {
   const cwd = await temporaryFolder(t);
   await writeFile(join(cwd, 'letter.txt'), 'Dear Ada, '.repeat(100));
   for (const command of reading) await assertFails(command, { cwd }, 'There is no file');

@@ -24,9 +24,9 @@ const parts: Readonly<Record<string, Checks>> = {
   Error: errorChecks,
   'order of checks': orderChecks,
   'HEAD, OPTIONS': methodChecks,
-  'HTTP below fetch': byteChecks,
+  'HTTP on a socket': byteChecks,
   consistency: concurrencyChecks,
-  'the interface itself': openApiChecks,
+  'OpenAPI document': openApiChecks,
 };
 
 /**

@@ -45,7 +45,7 @@ it('page reader › concurrent lists return the requested pages, cached or not',
   await fc.assert(property);
 });
 
-it('page reader › lists of the same page share a read, which many start before the next iteration', async () => {
+it('page reader › many concurrent lists of the same page share one read, which starts immediately', async () => {
   const { reads, store } = await open(uncached);
   const users = Array.from({ length: 100 }, (_, n) => (n % 3 === 0 ? 'bob' : 'ada'));
   const lists = users.map((user) => store.listPageJson(user, { limit: 20 }));
@@ -53,7 +53,7 @@ it('page reader › lists of the same page share a read, which many start before
   for (const { count } of await Promise.all(lists)) assert.equal(count, 20);
 });
 
-it('page reader › lists of one user do not delay the list of another user by more than a turn', async () => {
+it('page reader › lists of one user delay the list of another user by at most three lists', async () => {
   const { store } = await open(uncached);
   const settled: string[] = [];
   const list = async (user: string, after: number, limit: number): Promise<void> => {
@@ -67,7 +67,7 @@ it('page reader › lists of one user do not delay the list of another user by m
   await Promise.all(flood);
 });
 
-it('page reader › lists of one user do not occupy a slow storage', async () => {
+it('page reader › reads one page per user at a time if the storage is slow', async () => {
   const { storage, reads, store } = await open(uncached);
   const held = new Hold();
   storage.afterList = held.hook;
@@ -79,7 +79,7 @@ it('page reader › lists of one user do not occupy a slow storage', async () =>
   await Promise.all([...flood, other]);
 });
 
-it('page reader › lists of many users let the event loop continue', async () => {
+it('page reader › lists of many users do not block the event loop', async () => {
   const { reads, store } = await open(uncached);
   const lists = Array.from({ length: 10 }, (_, n) => store.listPageJson(`user ${n}`, { limit: 1000 }));
   await nextIteration();
@@ -87,7 +87,7 @@ it('page reader › lists of many users let the event loop continue', async () =
   await Promise.all(lists);
 });
 
-it('page reader › a list is rejected only while its own read fails or the version cannot be read', async () => {
+it('page reader › a list is rejected only if its own read fails or dataVersion is invalid', async () => {
   const { storage, store, count } = await open();
   storage.beforeList = (user) => {
     if (user === 'ada') throw new Error('no disk');
@@ -126,7 +126,7 @@ it('page reader › no list is cached if maxCacheBytes is 0 or the adapter has n
   }
 });
 
-it('page reader › cached lists include what the store, or another process in the same turn, has committed', async () => {
+it('page reader › cached lists include the latest commits of the store and of other processes', async () => {
   const { storage, store, count } = await open();
   const users = ['eve', 'bob'];
   const list = () => Promise.all(users.map(count));
@@ -158,7 +158,7 @@ it('page reader › a page is not cached if the store or another process commits
   }
 });
 
-it("page reader › the cache evicts the oldest users' pages if they exceed maxCacheBytes", async () => {
+it('page reader › the cache evicts its oldest pages if they exceed maxCacheBytes', async () => {
   const nameLength = 100_000;
   // Three pages fit, because each character counts as two bytes.
   const { storage, reads, store } = await open({ maxCacheBytes: 7 * nameLength });

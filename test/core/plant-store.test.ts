@@ -42,7 +42,7 @@ it('PlantStore rejects a limit that is not an int32 of 0 or more, and an id that
   }
 });
 
-it('PlantStore lists pages of at most 1000, which the adapter can end early, without blocking the event loop', async () => {
+it('PlantStore reads lists in pages of at most 1000 plants, without blocking the event loop', async () => {
   const storage = new HookedStorage();
   storage.maxPage = 300;
   storage.beforeList = (_, { limit }) => {
@@ -110,7 +110,7 @@ it('a write is rejected with storage_unavailable unless the adapter returns a bo
   }
 });
 
-it('PlantStore finishes accepted writes when it is closed, rejects later calls, and closes the storage', async () => {
+it('PlantStore finishes accepted writes when it is closed, and rejects later calls', async () => {
   const storage = new MemoryStorage();
   const store = newStore(storage);
   await store.listPageJson('ada');
@@ -150,7 +150,7 @@ it('a list contains a plant whose commit failed but took effect, even after the 
   assert.equal((await store.listPageJson('ada')).count, 1);
 });
 
-it('a PlantStore calls the storage in a context of no request, and settles each call in its own', async () => {
+it('PlantStore calls the storage outside the async context of a request, and preserves it for the caller', async () => {
   const context = new AsyncLocalStorage<number>();
   const storage = new HookedStorage();
   const seen: unknown[] = [];
@@ -173,7 +173,7 @@ it('a PlantStore calls the storage in a context of no request, and settles each 
   assert.deepEqual(new Set(seen), new Set([undefined]));
 });
 
-it('PlantStore has maxPendingWrites 10,000 by default', async () => {
+it('maxPendingWrites is 10,000 by default', async () => {
   const [storage, held] = [new HookedStorage(), new Hold()];
   storage.beforeCommit = held.hook;
   const store = newStore(storage);

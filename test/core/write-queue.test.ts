@@ -39,7 +39,7 @@ const iterations = async (count = 10): Promise<void> => {
   for (let n = 0; n < count; n++) await iteration();
 };
 
-it('write queue › writes of several iterations share a commit, even if each adds more', async () => {
+it('write queue › a commit contains the writes of several iterations, and starts even if more arrive', async () => {
   const { sizes, create, complete } = open();
   const created: Promise<unknown>[] = [];
   while (sizes.length === 0) {
@@ -52,7 +52,7 @@ it('write queue › writes of several iterations share a commit, even if each ad
   await Promise.all(created);
 });
 
-it('write queue › concurrent writes are committed at once, in batches of 1000, if there are enough', async () => {
+it('write queue › concurrent writes are committed in batches of 1000, the first one immediately', async () => {
   const { sizes, create, complete } = open();
   const created = Array.from({ length: 2500 }, (_, id) => create(id));
   // A microtask starts the commit, before any timer or I/O callback.
@@ -68,7 +68,7 @@ it('write queue › concurrent writes are committed at once, in batches of 1000,
   assert.deepEqual(sizes, [1000, 1000, 500]);
 });
 
-it('write queue › a batch ends at 1 MiB of names and tags, and has space for the writes of other users', async () => {
+it('write queue › a batch ends at 1 MiB, and leaves space for the writes of other users', async () => {
   const batches: string[][] = [];
   const store = openWith((writes) => batches.push(writes.map((write) => `${write.user} ${idOf(write)}`)));
   const create = (user: string, id: number, kibibytes: number): Promise<unknown> =>
@@ -82,7 +82,7 @@ it('write queue › a batch ends at 1 MiB of names and tags, and has space for t
   assert.deepEqual(batches, [['ada 1', 'ada 3', 'eve 1'], ['ada 2'], ['bob 1'], ['ada 2', 'bob 1']]);
 });
 
-it('write queue › a write waits for the writes of other clients, if there are any', async () => {
+it('write queue › a write waits for other writes, unless the previous commit had only one write', async () => {
   const { sizes, create, complete } = open();
   /** Returns whether the first of the writes is committed before the end of the iteration. */
   const isAtOnce = async (...ids: number[]): Promise<boolean> => {
@@ -101,7 +101,7 @@ it('write queue › a write waits for the writes of other clients, if there are 
   assert.deepEqual(found, [false, true, true, true, false, true]);
 });
 
-it('write queue › a batch that follows the commit of a lone client waits for the writes of other clients', async () => {
+it('write queue › a write that arrived during a commit of one write waits for other writes', async () => {
   const { sizes, create, complete } = open();
   const created = [create(1)];
   await iterations();
@@ -119,7 +119,7 @@ it('write queue › a batch that follows the commit of a lone client waits for t
   await Promise.all(created);
 });
 
-it('write queue › a batch waits after a slow commit, at most 10 ms, for the clients of that commit', async (t) => {
+it('write queue › a batch after a slow commit waits at most 10 ms for the clients of that commit', async (t) => {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
   mockTimers(t, { apis: ['setTimeout'] });
@@ -174,7 +174,7 @@ it('write queue › writes past maxPendingWrites are rejected with saturated unt
   assert.equal(store.pendingWrites, 0);
 });
 
-it('write queue › concurrent writes have the outcomes of consecutive ones, one commit at a time', async () => {
+it('write queue › concurrent writes have the outcomes of sequential writes, with one commit at a time', async () => {
   const name = fc.constantFrom('', 'x'.repeat(600_000));
   const write = fc.record({ id: fc.bigInt({ min: 1n, max: 12n }), isCreate: fc.boolean(), pause: fc.boolean(), name });
   const property = fc.asyncProperty(fc.array(write, { maxLength: 60 }), async (writes) => {
@@ -224,7 +224,7 @@ it('plant-store:commit reports the writes, the error and the duration of each co
   for (const { durationMs } of messages) assert.ok(durationMs > 0 && durationMs < elapsedMs);
 });
 
-it('plant-store:commit provides the contexts of the writes, and runs in the context of a subscriber', async (t) => {
+it('plant-store:commit lets a subscriber combine the async contexts of the writes for the commit', async (t) => {
   const context = new AsyncLocalStorage<string>();
   const { start } = tracingChannel<unknown, CommitMessage>('plant-store:commit');
   start.bindStore(context, ({ contexts }) => contexts.map((run) => run(() => context.getStore())).join('+'));

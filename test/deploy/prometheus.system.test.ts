@@ -52,7 +52,7 @@ tests:
       - { expr: 'count(ALERTS{alertname="PlantStoreWritesFail"})', eval_time: 4m }
 `;
 
-it('deploy/prometheus › loads rules that fire after failures, and while most writes of an operation fail', async (t) => {
+it('deploy/prometheus › contains alerts that fire if the storage, the tokens or most writes fail', async (t) => {
   if (!hasProgram(t, 'promtool')) return;
   const configuration = 'deploy/prometheus/prometheus.yml';
   const checked = await runSuccessfully('promtool', ['check', 'config', join(root, configuration)]);

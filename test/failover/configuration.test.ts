@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { readDocument } from '../support/documents.ts';
 
-it('files in deploy/high-availability › contain the settings without which plants or requests are lost', async () => {
+it('deploy/high-availability › contains the settings that prevent the loss of plants or requests', async () => {
   const files = ['etcd', 'patroni.yml', 'haproxy.cfg'].map((file) => readDocument(`deploy/high-availability/${file}`));
   const text = (await Promise.all(files)).join('');
   for (const setting of [

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const skip = process.platform === 'linux' ? false : 'only Linux has /proc';
 
-it('findOtherPlace › finds a mount without the folder, but accepts 0 or 1 links', { skip }, async (t) => {
+it('findOtherPlace › reports a mount of a file without its folder, but accepts 0 or 1 links', { skip }, async (t) => {
   const folder = await temporaryFolder(t);
   const [path, mounted] = [join(folder, 'file'), join(folder, 'a mount')];
   await writeFile(path, '');

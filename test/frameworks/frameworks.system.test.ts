@@ -105,7 +105,7 @@ describe('examples/frameworks', { concurrency: 2, skip: addPlantStore(examples) 
     assert.doesNotMatch(stdout() + stderr(), /secret/);
   });
 
-  it('sessions.ts › accepts a cookie, and keeps the connection usable after it refused a large body', async (t) => {
+  it('sessions.ts › accepts a cookie, and responds to later requests after it refuses a large body', async (t) => {
     const { url } = await startExample(t, 'sessions.ts', { SESSION: 's1' });
     const call = async (method: string, body?: string): Promise<string> => {
       const headers = { cookie: 'session=s1', 'content-type': 'application/json' };
@@ -148,7 +148,7 @@ describe('examples/frameworks', { concurrency: 2, skip: addPlantStore(examples) 
     assert.match(await runSuccessfully(process.execPath, args, { cwd: examples, env }), /Tests +2 passed/);
   });
 
-  it('opentelemetry.ts › makes each request a child of the client or HTTP span, and links its commit', async () => {
+  it('opentelemetry.ts › creates a child span for each request, and links the commit span to it', async () => {
     await runSuccessfully(process.execPath, evalArgs(tracedProgram), { cwd: examples });
   });
 
@@ -164,7 +164,7 @@ const runners = [
   ['--experimental-vm-modules', join(apps, 'node_modules/jest/bin/jest.js'), '--transform', '{}', '--rootDir'],
 ];
 
-it('fake timers of Vitest and Jest › delay no store, handler or server', { skip: addPlantStore(apps) }, async (t) => {
+it('fake timers of Vitest and Jest › do not delay a service', { skip: addPlantStore(apps) }, async (t) => {
   const cluster = await PostgresCluster.start(t);
   for (const args of runners) {
     const env = { ...plainEnvironment(), DATABASE_URL: await cluster.makeDatabase(), NO_COLOR: '1' };

@@ -51,7 +51,7 @@ type Mounts = Record<'middleware' | 'prefixes' | 'errorHandlers', Record<string,
 
 const importMounts = async () => (await import(join(apps, 'apps/mounts.js'))) as Mounts;
 
-it('createRequestListener responds alike in each framework, behind middleware or a prefix', { skip }, async (t) => {
+it('createRequestListener responds alike in each framework, as middleware or under a prefix', { skip }, async (t) => {
   const { middleware, prefixes } = await importMounts();
   const start = async (mount: Mount, basePath?: string): Promise<string> => {
     const { store, listener } = createListener(t, basePath === undefined ? {} : { basePath });

@@ -8,7 +8,7 @@ import { outcome } from '../support/call.ts';
 import { mockTimers } from '../support/mock-timers.ts';
 import { createFetchService, startService } from '../support/service.ts';
 
-it('authenticate receives only well-formed bearer tokens, and rejects a token by returning undefined or null', async (t) => {
+it('authenticate receives only well-formed tokens, and rejects one by returning undefined or null', async (t) => {
   const token = 'A-._~+/z9==';
   // Other scopes grant no access, even if their names are similar.
   const scopes = ['', 'openid', 'plants', 'plants:', 'plants:read', 'plants:write:all'];
@@ -56,7 +56,7 @@ const mistakes: readonly (({ returns: unknown; fault: RegExp } | { throws: unkno
   { throws: new PlantStoreError('storage_unavailable'), status: 503 },
 ];
 
-it('authenticate causes a reported error, and a 500 or 503 without details, if it fails or returns no Caller', async (t) => {
+it('authenticate causes a 500 or 503 without details if it fails or returns an invalid Caller', async (t) => {
   for (const { status = 500, ...mistake } of mistakes) {
     const work = (): unknown => {
       if ('returns' in mistake) return mistake.returns;

@@ -16,7 +16,7 @@ const readable = (origin: string): object => ({
   'access-control-expose-headers': 'Link, WWW-Authenticate, Retry-After, X-Request-Id',
 });
 
-it('corsOrigin lets web pages of its origins read every response, and by default none', async (t) => {
+it('corsOrigin lets only web pages of its origins read responses, and by default none', async (t) => {
   const strangers = ['https://evil.example', `${app}.evil.example`, 'http://app.example.com', 'null', undefined];
   for (const { corsOrigin, origins, expected } of [
     { corsOrigin: undefined, origins: [app], expected: {} },
@@ -40,7 +40,7 @@ it('corsOrigin lets web pages of its origins read every response, and by default
   }
 });
 
-it('parseCorsOrigin accepts either a single * or origins as browsers send them, and throws a TypeError otherwise', () => {
+it('parseCorsOrigin accepts * or origins as browsers send them, and otherwise throws a TypeError', () => {
   const origins = [app, local, 'https://[::1]:8443', 'capacitor://localhost', 'https://xn--bcher-kva.example'];
   for (const origin of ['*', ...origins]) assert.deepEqual(parseCorsOrigin(origin), [origin]);
   assert.deepEqual(parseCorsOrigin(origins), origins);
@@ -50,7 +50,7 @@ it('parseCorsOrigin accepts either a single * or origins as browsers send them, 
   }
 });
 
-it('corsOrigin allows a preflight request to send the headers that it asks for, if they are header names', async (t) => {
+it('corsOrigin allows the headers that a preflight request asks for, if their names are valid', async (t) => {
   const { url, send } = createFetchService(t, { corsOrigin: '*' });
   const allowed = ['authorization,content-type', 'sentry-trace, x-datadog-trace-id'];
   for (const asked of [...allowed, 'a b', 'a,', 'x;y', 'é']) {

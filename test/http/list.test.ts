@@ -10,7 +10,7 @@ import { collectGarbage } from '../support/collect-garbage.ts';
 import { HookedStorage } from '../support/hooked-storage.ts';
 import { createPlants } from '../support/stored-plants.ts';
 
-it('a list stays a JSON array if the plants of its next page are deleted, or others are created, meanwhile', async () => {
+it('a list is a JSON array even if plants of its next page are created or deleted meanwhile', async () => {
   for (const { limit, changed, names } of [
     { limit: undefined, changed: [4, 5, 6], names: ['1', '2', '3'] },
     { limit: 1001, changed: [0, 1, 4, 7], names: ['1', '2', '3', '5', '6', '7'] },
@@ -48,7 +48,7 @@ it('a long list does not keep sent pages in memory', async () => {
   assert.equal([...read, ...sent].filter((page) => page.deref() !== undefined).length, 1, 'only the page in progress');
 });
 
-it('a list of one long page is sent as bytes, and one of a short page as a string', async () => {
+it('a list of one page is sent as a string, or as bytes from 65,536 characters', async () => {
   for (const [length, type] of [
     [65_535, 'string'],
     [65_536, 'object'],

@@ -16,7 +16,7 @@ interface Described {
   components: { schemas: { Plant: { properties: object; required: string[] } } };
 }
 
-it('GET /openapi.json returns a valid OpenAPI 3.1.0 document with each operation, and a Plant without an id', async (t) => {
+it('GET /openapi.json returns a valid OpenAPI 3.1 document that describes every operation', async (t) => {
   const { json } = await createFetchService(t).call('GET', '/openapi.json', { token: null });
   const validator = new Validator();
   const { valid, errors } = await validator.validate(json as Readonly<Record<string, unknown>>);
@@ -61,7 +61,7 @@ it('the OpenAPI document describes the errors of a storage and of a closed store
   assert.equal(service.faults.length, 6, 'a closed store is not reported');
 });
 
-it('createOpenApiDocument throws a TypeError if its argument is not a URL or a path', () => {
+it('createOpenApiDocument throws a TypeError if serverUrl is not a string with a URL or a path', () => {
   for (const url of ['https://example.org/garden', '/garden', '/', undefined]) createOpenApiDocument(url);
   for (const url of ['', 7, null, {}, 'http://', new URL('http://x')]) {
     assert.throws(() => createOpenApiDocument(url as string), { name: 'TypeError', message: /^serverUrl must be/ });

@@ -8,7 +8,7 @@ function resolve(target: string, basePath = ''): string | undefined {
   return route && [route.path, idText, query].join(' ').trim();
 }
 
-it('a target matches a route and a method exactly, as a path or as an absolute URL, with any query', () => {
+it('a request target matches a route exactly, as a path or an absolute URL, with any query', () => {
   for (const target of ['/plants', '/plants?', 'http://plants.test/plants', 'HTTPS://x:8443/plants']) {
     assert.equal(resolve(target), '/plants', target);
   }
@@ -24,7 +24,7 @@ it('a target matches a route and a method exactly, as a path or as an absolute U
   }
 });
 
-it('a target matches with and without basePath, even if basePath is itself a route', () => {
+it('a request target matches with and without basePath, even if basePath is itself a route', () => {
   for (const basePath of ['/garden', '/plants', '/~ada/b-c/%7Bd%7D']) {
     for (const prefix of ['', basePath]) {
       // The path precedes the query of a Link.

@@ -9,7 +9,7 @@ import { eventuallyEqual } from '../support/eventually.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { createFetchService, fronts } from '../support/service.ts';
 
-it('onError is called once per error, and the error is printed without secrets if it is missing or fails', async (t) => {
+it('onError is called once per error, which is printed without secrets if onError is missing or fails', async (t) => {
   const printed = t.mock.method(console, 'error', () => undefined);
   const row = { code: '23502', errcode: 1299, detail: 'Failing row contains (ROW-SECRET)' };
   const cause = new Error('disk full', { cause: Object.assign(new Error('null value'), row) });
@@ -44,7 +44,7 @@ it('onError is called once per error, and the error is printed without secrets i
   }
 });
 
-it('a wrapper of the store can refuse with 403 and its own message, and its other errors keep their status', async (t) => {
+it('a PlantStoreError of a store wrapper determines the status and the message of the response', async (t) => {
   const { call, store, faults } = createFetchService(t);
   const full = new PlantStoreError('forbidden', 'Your garden is full.');
   const fault = new Error('no such row');
@@ -62,7 +62,7 @@ it('a wrapper of the store can refuse with 403 and its own message, and its othe
   }
 });
 
-it('a user who returns one of several permits still holds the others', () => {
+it('a user that releases one of several permits still holds the others', () => {
   const permits = new Permits(5);
   const take = (): boolean => permits.take('ada');
   assert.deepEqual([take(), take(), take(), take()], [true, true, true, false]);
@@ -70,7 +70,7 @@ it('a user who returns one of several permits still holds the others', () => {
   assert.deepEqual([take(), take()], [true, false]);
 });
 
-it('maxInFlight refuses a user’s third request after a second, and serves others meanwhile', async (t) => {
+it('maxInFlight refuses the third request of a user after a second, and serves other users meanwhile', async (t) => {
   for (const start of Object.values(fronts)) {
     const held = new Hold();
     const storage = new HookedStorage();

@@ -34,7 +34,7 @@ async function next(messages: RequestMessage[]): Promise<RequestMessage> {
   return messages.pop() ?? assert.fail();
 }
 
-it('a request message contains the route, the status, the error code and the user, and the permit is free', async (t) => {
+it('a request message contains the route, the status, the error code and the user', async (t) => {
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   for (const [front, start] of Object.entries(fronts)) {
     const { call, store } = await start(t, { maxInFlight: 1 });
@@ -53,7 +53,7 @@ it('a request message contains the route, the status, the error code and the use
   }
 });
 
-it('a request message contains the request id and the traceparent that the client sent, if they are valid', async (t) => {
+it('a request message contains the request id and the traceparent of the client if they are valid', async (t) => {
   const { call } = createFetchService(t);
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   const validIds = ['a', 'x'.repeat(128), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"];
@@ -76,7 +76,7 @@ it('a request message contains the request id and the traceparent that the clien
   assert.deepEqual(traceparents, valid);
 });
 
-it('a request message contains the Nth address from the right for N trusted proxies, or the peer’s', async (t) => {
+it('a request message contains the address that the first trusted proxy forwarded, or that of the peer', async (t) => {
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   const peer = '127.0.0.1';
   for (const [trustedProxies, forwarded, client] of [

@@ -55,7 +55,7 @@ async function bundle(t: HasAfter, bundler: string, ...args: string[]): Promise<
 const skip = skipWithout('test/package');
 
 describe('SqliteStorage with commitThread in a bundle', { concurrency: 2, skip }, () => {
-  it('a bundle starts the thread from a second entry point, also with shared chunks and minified', async (t) => {
+  it('a bundle starts the commit thread from a second entry point, even if it is split and minified', async (t) => {
     for (const more of [[], ['--splitting', '--minify']]) {
       const folder = await bundle(t, esbuild, worker, '--format=esm', ...more);
       assert.equal(await run(folder, process.execPath, ['program.js']), stored);

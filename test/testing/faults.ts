@@ -137,13 +137,13 @@ export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<s
       },
     },
     'names and tags': { 'trims names': listsNames((name) => name.trim()) },
-    'more than 256 KiB': { 'has pages without an end': listsRows(Infinity) },
+    'more than 256 KiB': { 'returns pages of any length': listsRows(Infinity) },
     'random batches': {
       'guesses hasMore': listsPages(({ plants }, limit) => ({ plants, hasMore: plants.length === limit })),
       'returns the objects that it stores': {
         list: async (user, { after, limit }) => cutPage(disk.plants.list(user, after), limit),
       },
-      'keeps the plants that it is given': commits((writes) => writes.map((write) => disk.plants.apply(write))),
+      'stores the objects that it receives': commits((writes) => writes.map((write) => disk.plants.apply(write))),
       'changes its argument': commits((writes) => real.commit((writes as Write[]).reverse())),
       'throws instead of listing': { list: fail },
       'returns outcomes in another order': commits((writes) => real.commit(writes.toReversed())),

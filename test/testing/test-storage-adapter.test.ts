@@ -89,7 +89,7 @@ it('testStorageAdapter shows the random calls that led to a failure', async () =
   assert.match(String(error), /dataVersion\(\) returned 0 again\.\nThe last calls:\n {2}adapter \d: commit\(.*/);
 });
 
-it('testStorageAdapter shows what a method rejected with, and its stack', async () => {
+it('testStorageAdapter shows the error of a method that rejected, and its stack', async () => {
   const list = async (): Promise<never> => Promise.reject(new Error('no table'));
   for (const title of ['ids are exact', 'random batches']) {
     const options = optionsOf(() => ({ list }));

@@ -36,7 +36,7 @@ async function authenticateAda(t: TestContext) {
   return { path, text, token, id: record.id, authenticate, userOf, problems, advance };
 }
 
-it('createTokenFileAuthenticator › accepts the tokens of the file and no others, and notices changes in a second', async (t) => {
+it('createTokenFileAuthenticator › accepts only the tokens of the file, and reads changes within 1 s', async (t) => {
   const { path, token, id, authenticate, userOf, problems } = await authenticateAda(t);
   assert.deepEqual(authenticate(token), { user: 'ada', tokenId: id });
   const near = [token.slice(0, -1), `${token} `, token.toLowerCase()];
@@ -65,7 +65,7 @@ it('createTokenFileAuthenticator › rejects a token from the time at which it e
   assert.equal(authenticate(soon), null);
 });
 
-it('createTokenFileAuthenticator › keeps the last valid tokens of an invalid file, but none of a removed one', async (t) => {
+it('createTokenFileAuthenticator › keeps the tokens if the file becomes invalid, but not if removed', async (t) => {
   const { path, text, userOf, problems } = await authenticateAda(t);
   await writeFile(path, text.slice(0, -10));
   assert.deepEqual([userOf(), userOf()], ['ada', 'ada']);

@@ -52,7 +52,7 @@ it('issueToken › loses no token of concurrent calls, even through a symbolic l
 
 const timeout = 60_000;
 
-it('issueToken › replaces the file of a killed process, but loses no change of a live one', { timeout }, async (t) => {
+it('issueToken › replaces an abandoned .new file, and rejects if its own was replaced', { timeout }, async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => (now += 10_000));
   const path = await newPath(t);
@@ -67,7 +67,7 @@ it('issueToken › replaces the file of a killed process, but loses no change of
   assert.equal(await readFile(`${path}.new`, 'utf8'), 'a third process');
 });
 
-it('issueToken › leaves no unfinished file if the old one is invalid or missing, or the delivery fails', async (t) => {
+it('issueToken › leaves no unfinished file if the tokens file is invalid or the delivery fails', async (t) => {
   const path = await newPath(t);
   const fail = (): never => {
     throw new Error('no space');
@@ -84,7 +84,7 @@ it('issueToken › leaves no unfinished file if the old one is invalid or missin
   await assert.rejects(issueToken(`${path}${'x'.repeat(300)}`, { user: 'ada' }), /ENAMETOOLONG/);
 });
 
-it('issueToken › keeps the access of the group, but gives no access to other users or groups', async (t) => {
+it('issueToken › keeps the read access of the group, but gives no access to other users or groups', async (t) => {
   const path = await newPath(t);
   await issueToken(path, { user: 'ada' });
   const isRoot = process.geteuid?.() === 0;

@@ -35,7 +35,7 @@ const invalidFields: Readonly<Record<string, readonly unknown[]>> = {
   expires_at: ['2099-01-01T00:00:00Z'],
 };
 
-it('readTokenFile › accepts an empty list, records with and without options, and any text as the user', async (t) => {
+it('readTokenFile › accepts an empty list, and records with and without optional fields', async (t) => {
   const path = join(await temporaryFolder(t), 'tokens.json');
   const records = [
     record,
@@ -51,7 +51,7 @@ it('readTokenFile › accepts an empty list, records with and without options, a
   }
 });
 
-it('readTokenFile › rejects other content, and names an invalid field, without quoting the content', async (t) => {
+it('readTokenFile › rejects invalid content with a message that does not quote it', async (t) => {
   const path = join(await temporaryFolder(t), 'tokens.json');
   const assertInvalid = async (text: string | Buffer, problem: string): Promise<void> => {
     await writeFile(path, text);
@@ -68,7 +68,7 @@ it('readTokenFile › rejects other content, and names an invalid field, without
   }
 });
 
-it('readTokenFile › rejects a missing file, a second hard link, a folder, and a pipe, which could block', async (t) => {
+it('readTokenFile › rejects a missing file, a file with two hard links, a folder and a pipe', async (t) => {
   const folder = await temporaryFolder(t);
   const [path, pipe] = [join(folder, 'tokens.json'), join(folder, 'pipe')];
   assert.throws(() => readTokenFile(path), /There is no tokens file .*tokens\.json/);

@@ -17,7 +17,7 @@ async function memoryWith(plants: readonly OwnedPlant[]): Promise<HookedStorage>
   return storage;
 }
 
-it('copyPlants › copies all plants of all users, reports each page, and leaves both storages open', async (t) => {
+it('copyPlants › copies all plants of all users, and reports its progress after each page', async (t) => {
   const plants = [...hostilePlants, ...rowOfPlants('zoe', 2500)];
   const from = await memoryWith(plants);
   const to = new SqliteStorage(join(await temporaryFolder(t), 'plants.db'));
@@ -47,7 +47,7 @@ it('copyPlants › never overwrites a plant, and reports each conflict with both
   assert.deepEqual(new Set(await scanAll(to)), new Set([...existing, wanted[1]]));
 });
 
-it('copyPlants › finds taken ids anywhere among the plants of any user, in any order', async () => {
+it('copyPlants › finds the existing plants of every user, in any order of the source', async () => {
   const id = fc.oneof(fc.bigInt({ min: 0n, max: 60n }), fc.constantFrom(minInt64, minInt64 + 1n, maxInt64));
   const key = fc.record({ user: fc.constantFrom('a', 'b', 'c'), id });
   const keys = fc.uniqueArray(key, { maxLength: 150, selector: (each) => `${each.id} ${each.user}` });
@@ -75,7 +75,7 @@ it('copyPlants › finds taken ids anywhere among the plants of any user, in any
   await fc.assert(fc.asyncProperty(plants, plants, copiesOnlyOthers));
 });
 
-it('copyPlants › rejects with the error of a callback or a storage, or if the target hides its plants', async () => {
+it('copyPlants › rejects if a callback or a storage fails, or if the target does not list its plants', async () => {
   const error = new Error('enough');
   const onProgress = () => assert.fail(error);
   const from = await memoryWith(hostilePlants);
@@ -89,7 +89,7 @@ it('copyPlants › rejects with the error of a callback or a storage, or if the 
   await assert.rejects(copyPlants(from, hiding), /does not return them/);
 });
 
-it('copyPlants › rejects invalid users and plants of the source, and copies none of their page', async () => {
+it('copyPlants › rejects an invalid user or plant of the source, and copies no plant of its page', async () => {
   for (const [owned, code] of [
     [plantOf('', 1n, 'Fern'), 'invalid_user'],
     [plantOf('x'.repeat(256), 1n, 'Fern'), 'invalid_user'],

@@ -9,7 +9,7 @@ import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-it('plant-store backup and restore › create one complete private file, and overwrite nothing', async (t) => {
+it('plant-store backup and restore › create a complete private copy, and change no existing file', async (t) => {
   const cwd = await temporaryFolder(t);
   await createAll(join(cwd, 'plants.db'), hostilePlants);
   for (const [command, file] of [
@@ -34,7 +34,7 @@ it('plant-store backup and restore › create one complete private file, and ove
   assert.deepEqual((await readdir(cwd)).sort(), ['copy.db', 'folder', 'link', 'new.db', 'plants.db']);
 });
 
-it('plant-store backup › says on a signal that nothing was changed, and removes the unfinished copy', async (t) => {
+it('plant-store backup › removes the unfinished copy on a signal, and says that nothing was changed', async (t) => {
   const cwd = await temporaryFolder(t);
   // The backup of this file has several steps.
   const plants = rowOfPlants('ada', 5000, 'x'.repeat(2000));

@@ -19,7 +19,7 @@ import { execute } from '../../support/sqlite-file.ts';
 import { owner, temporaryFolder } from '../../support/temporary-folder.ts';
 import { folderWithToken } from '../../support/token-server.ts';
 
-it('plant-store serve › reads its settings from the environment, and starts again with its first token', async (t) => {
+it('plant-store serve › reads environment variables, and accepts its first token after a restart', async (t) => {
   const cwd = join(await temporaryFolder(t), "it's $HOME");
   await mkdir(cwd);
   const env = {
@@ -75,7 +75,7 @@ it('plant-store serve › reads its settings from the environment, and starts ag
   assert.deepEqual((await readdir(cwd)).sort(), ['garden.db', 'people.json']);
 });
 
-it('plant-store serve › ends and names the problem if it cannot listen or cannot use a file', async (t) => {
+it('plant-store serve › exits and names the problem if it cannot listen or cannot use a file', async (t) => {
   const cwd = await temporaryFolder(t);
   const { port } = new URL(await listenUrl(t, createServer()));
   await writeFile(join(cwd, 'bad.json'), '{"tokens":["pst_secret"]}');
@@ -108,7 +108,7 @@ it('plant-store serve › ends and names the problem if it cannot listen or cann
   assert.ok(!(await readdir(cwd)).includes('tokens.json'));
 });
 
-it('plant-store serve › creates a missing or empty database only without a tokens file, or with --create', async (t) => {
+it('plant-store serve › creates a missing or empty database only if there is no tokens file', async (t) => {
   const { cwd, tokens } = await folderWithToken(t);
   const file = join(cwd, 'plants.db');
   const advice = `The tokens file ${tokens} exists, so the database may be lost: check --storage, `;
@@ -157,7 +157,7 @@ it('plant-store serve › names the file, the user and the remedy if it may not 
   }
 });
 
-it('listen › returns a URL that reachableUrl converts to one that works on this machine', async (t) => {
+it('reachableUrl › converts a URL of listen to one that is reachable on this machine', async (t) => {
   const hosts = { '0.0.0.0': 'localhost', '::': 'localhost', '::1': '[::1]', '[::1]': '[::1]' };
   for (const [host, reachable] of Object.entries(hosts)) {
     const server = createServer((_, response) => response.end('ok'));

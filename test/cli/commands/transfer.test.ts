@@ -20,7 +20,7 @@ async function namesIn(cwd: string): Promise<string[]> {
   return (await readAll(join(cwd, 'plants.db'))).map(({ plant }) => plant.name);
 }
 
-it('plant-store copy › reports conflicts, and its progress on a signal, and continues when it is run again', async (t) => {
+it('plant-store copy › reports its progress on a signal, and continues when it is run again', async (t) => {
   const cwd = await temporaryFolder(t);
   const evil = '\n\u009b';
   await createAll(join(cwd, 'a.db'), [plantOf(evil, -1n, 'Fern'), ...rowOfPlants('ada', 10_000)]);
@@ -39,7 +39,7 @@ it('plant-store copy › reports conflicts, and its progress on a signal, and co
   assert.ok(again.stderr.includes(`Copied ${left.toLocaleString('en-US')} plants`), again.stderr);
 });
 
-it('plant-store copy › refuses a plant of a user that the service does not accept', async (t) => {
+it('plant-store copy › refuses a plant whose user is longer than 255 bytes', async (t) => {
   const cwd = await temporaryFolder(t);
   await createAll(join(cwd, 'a.db'), [plantOf('x'.repeat(256), 1n)]);
   const { code, stderr } = await callCommand(copy, { cwd });
@@ -114,7 +114,7 @@ it('plant-store import › reads every JSON notation of an id exactly, and overw
   ]);
 });
 
-it('plant-store import › reports ten bad lines with their numbers, and imports all other lines', async (t) => {
+it('plant-store import › reports the first ten bad lines by number, and imports all valid lines', async (t) => {
   const cwd = await temporaryFolder(t);
   const lines = badLines.flatMap(({ line }, n) => [good(n), '\n', line, '\n'].map((part) => Buffer.from(part)));
   const input = Buffer.concat([...lines, Buffer.from('bad\n'.repeat(2000))]);
@@ -131,7 +131,7 @@ it('plant-store import › reports ten bad lines with their numbers, and imports
   );
 });
 
-it('readLines › keeps little more than 1 MiB of a line that is longer', async () => {
+it('readLines › truncates a line that is longer than 1 MiB', async () => {
   async function* input(): AsyncGenerator<Buffer> {
     for (let n = 0; n < 100; n++) yield Buffer.alloc(2 ** 16, 'x');
     yield Buffer.from('\nend');

@@ -22,13 +22,13 @@ async function expectNoAccess(c: Client, user: User): Promise<void> {
 }
 
 export const authenticationChecks: Checks = {
-  'auth-missing MUST respond to every operation without credentials with 401, and change nothing': (c) =>
+  'auth-missing MUST respond with 401 to every operation without credentials, and change nothing': (c) =>
     expectNoAccess(c, c.anonymous),
   'auth-challenge MUST send WWW-Authenticate: Bearer with a 401 [RFC 6750 §3]': async ({ anonymous }) => {
     const sent = await expectStatus(anonymous.list(), 401);
     expectHeader(sent, challenge, /^Bearer\b/i, 'WWW-Authenticate: Bearer');
   },
-  'auth-wrong-token MUST respond to an unknown, malformed or cut token with 401 [RFC 6750 §2.1]': async (c) => {
+  'auth-wrong-token MUST respond with 401 to an unknown, malformed or truncated token [RFC 6750 §2.1]': async (c) => {
     await expectNoAccess(c, c.stranger);
     const { a, b } = c.tokens;
     const otherCase = a.replaceAll(/[a-z]/gi, (letter) => String.fromCharCode(letter.charCodeAt(0) ^ 32));
@@ -38,7 +38,7 @@ export const authenticationChecks: Checks = {
       expectError(c.anonymous.list('', { authorization: `Bearer${value}` }), 401),
     );
   },
-  'auth-other-scheme MUST respond to credentials of another scheme with 401 [RFC 9110 §15.5.2]': (c) =>
+  'auth-other-scheme MUST respond with 401 to credentials of another scheme [RFC 9110 §15.5.2]': (c) =>
     inTurn(['Basic', 'Bearers', 'Bearer-x', 'Basic bearer', 'Token'], (scheme) =>
       expectError(c.anonymous.list('', { authorization: `${scheme} ${c.tokens.a}` }), 401),
     ),
@@ -61,7 +61,7 @@ export const authenticationChecks: Checks = {
 /** Checks of a token that has only the scope `plants:read`. Its user is unknown, and may be user A. */
 export const scopeChecks: Checks = {
   'scope-read MUST let a read-only token list plants': (c) => expectStatus(c.reader.list(), 200),
-  'scope-write MUST refuse to create or delete plants with a read-only token with 403': (c) =>
+  'scope-write MUST respond with 403 if a read-only token creates or deletes a plant': (c) =>
     expectNoWrite(c, c.reader, 403),
   'scope-challenge SHOULD name the error and the missing scope in a 403 [RFC 6750 §3.1]': async (c, plant) => {
     const sent = await expectStatus(c.reader.create(plant), 403);

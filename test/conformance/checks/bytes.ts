@@ -71,7 +71,7 @@ export const byteChecks: Checks = {
     await expectStatuses(c, requestText(c, 'POST /plants', fields, `${chunks}0\r\n\r\n`), 200);
     await expectMine(c, [plant]);
   },
-  'bytes-delete-body MUST NOT take the body of a DELETE for a request': async (c) => {
+  'bytes-delete-body MUST NOT process the body of a DELETE as a request': async (c) => {
     const [plant, kept] = [await createPlant(c), await createPlant(c)];
     const body = requestText(c, `DELETE /plants/${kept.id}`, [last]);
     const fields = [`Content-Length: ${body.length}`, last];
@@ -96,7 +96,7 @@ export const byteChecks: Checks = {
     const [head = '', body = ''] = exchange.text.split('\r\n\r\n');
     expect(!/transfer-encoding/i.test(head) && body.includes(plant.name), exchange, 'a list without Transfer-Encoding');
   },
-  'bytes-upgrade MUST respond to a request with Upgrade, and to the next one if it has an effect': async (c) => {
+  'bytes-upgrade MUST respond to a request with Upgrade, and either process or ignore the next one': async (c) => {
     const plant = await createPlant(c);
     const first = requestText(c, 'GET /plants?limit=0', ['Connection: Upgrade', 'Upgrade: h2c']);
     const exchange = await send(c, first + requestText(c, `DELETE /plants/${plant.id}`, [last]));
@@ -104,7 +104,7 @@ export const byteChecks: Checks = {
     expect(status === 200 && (next ?? 204) === 204, exchange, 'status 200, and then either 204 or nothing');
     await expectMine(c, next === undefined ? [plant] : []);
   },
-  'bytes-pipelining MUST process the requests of one packet in order [RFC 9112 §9.3.2]': async (c, plant) => {
+  'bytes-pipelining MUST process pipelined requests in order [RFC 9112 §9.3.2]': async (c, plant) => {
     c.a.ids.add(plant.id);
     const body = newPlantJson(plant);
     const post = requestText(c, 'POST /plants', [json, `Content-Length: ${Buffer.byteLength(body)}`], body);

@@ -20,14 +20,14 @@ const failures: Readonly<Record<number, (a: User, plant: NewPlant, c: Client) =>
 };
 
 export const errorChecks: Checks = {
-  'error-integer MUST send an Error with the documented integer with every error': async (c) => {
+  'error-integer MUST send the documented integer in the body of every error response': async (c) => {
     for (const [integer, fail] of Object.entries(failures)) {
       const sent = await fail(c.a, c.newPlant(), c);
       const found = await expectError(sent, Math.floor(Number(integer) / 100));
       expect(found === Number(integer), sent, `the error ${integer}`);
     }
   },
-  'error-unknown-path MUST respond to an unknown path with 404': ({ a }) =>
+  'error-unknown-path MUST respond with 404 to an unknown path': ({ a }) =>
     inTurn(['/', '/plants/', '/Plants', '/plants/1/2', '/plant', '/openapi'], (target) =>
       expectError(a.send(`GET ${target}`), 404),
     ),
@@ -56,7 +56,7 @@ function expectAllow(exchange: Exchange, ...methods: readonly string[]): void {
 }
 
 export const methodChecks: Checks = {
-  'head-list MUST respond to HEAD /plants like to GET, without a body [RFC 9110 §9.3.2]': async (c) => {
+  'head-list MUST respond to HEAD /plants as to GET, but without a body [RFC 9110 §9.3.2]': async (c) => {
     await mustCreate(c.a, c.newPlant(), c.newPlant());
     // A proxy may compress the body of a GET.
     const headers = { 'accept-encoding': 'identity' };
@@ -70,7 +70,7 @@ export const methodChecks: Checks = {
       expect(headerOf(head, name) === value, head, `the header of the GET, ${name}: ${value}`);
     }
   },
-  'options MUST respond to OPTIONS with 204 and Allow, also without credentials': async (c, { id }) => {
+  'options MUST respond to OPTIONS with 204 and Allow, even without credentials': async (c, { id }) => {
     for (const user of [c.a, c.anonymous]) {
       expectAllow(await expectStatus(user.send('OPTIONS /plants'), 204), 'GET', 'HEAD', 'POST', 'OPTIONS');
       expectAllow(await expectStatus(user.send(`OPTIONS /plants/${id}`), 204), 'DELETE', 'OPTIONS');
@@ -97,7 +97,7 @@ const contents = {
 };
 
 export const openApiChecks: Checks = {
-  'openapi MUST describe the operations, the authentication and int64 ids without credentials': async (c) => {
+  'openapi MUST describe the operations, the authentication and int64 ids to any client': async (c) => {
     const exchange = await expectStatus(c.anonymous.send('GET /openapi.json'), 200);
     const document = JSON.stringify(expectJson(exchange));
     for (const [what, pattern] of Object.entries(contents)) expect(pattern.test(document), exchange, what);

@@ -94,7 +94,7 @@ export const listChecks: Checks = {
   ),
   'limit-invalid MUST respond with 400 to a limit that is not one int32 of 0 or more': ({ a }) =>
     inTurn(invalidLimits, (limit) => expectError(a.list(`limit=${limit}`), 400)),
-  'after-exclusive MUST return only plants with an id greater than after, also over 2^53': async (c) => {
+  'after-exclusive MUST return only plants with an id greater than after, even above 2^53': async (c) => {
     const id = c.newLargeId();
     const plants = await createAt(c, id, id + 1n, id + 3n);
     for (const [index, after] of [id - 1n, id, id + 2n].entries()) {
@@ -107,7 +107,7 @@ export const listChecks: Checks = {
   },
   'after-invalid MUST respond with 400 to an after that is not one int64': ({ a }) =>
     inTurn(invalidAfters, (after) => expectError(a.list(`after=${after}`), 400)),
-  'link-absent MUST send no Link without a limit, with limit 0, or with a last page that is full': async (c) => {
+  'link-absent MUST send no Link without a limit, with limit 0, or on a full last page': async (c) => {
     await createAt(c, maxInt64);
     for (const query of ['', 'limit=2147483647', 'limit=0', `after=${maxInt64 - 1n}&limit=1`]) {
       expectNoNext(c, await expectStatus(c.a.list(query), 200));
@@ -118,7 +118,7 @@ export const listChecks: Checks = {
     const row = await createAt(c, ...[0n, 1n, 2n, 3n, 4n, 5n, 6n].map((n) => id + n));
     await expectPages(c, await c.a.list(`after=${id - 1n}&limit=3`), 3, row);
   },
-  'link-after-changes MUST continue at the right place after plants were created and deleted': async (c) => {
+  'link-after-changes MUST continue after the last listed id, even if that plant was deleted': async (c) => {
     const id = c.newId(20);
     const plants = await createAt(c, id, id + 4n, id + 8n, id + 12n);
     const page = await c.a.list(`after=${id - 1n}&limit=2`);

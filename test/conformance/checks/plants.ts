@@ -34,7 +34,7 @@ export const createChecks: Checks = {
       const plant = c.newPlant();
       return expectPlant(c.a.create(plant, { 'content-type': type }), plant);
     }),
-  'create-visible MUST list plants as soon as they are created, also with equal names': async (c, plant) => {
+  'create-visible MUST list plants as soon as they are created, even with equal names': async (c, plant) => {
     const plants = [plant, { ...plant, id: c.newId() }];
     await mustCreate(c.a, ...plants);
     await expectMine(c, plants);
@@ -49,14 +49,14 @@ export const createChecks: Checks = {
 };
 
 export const deleteChecks: Checks = {
-  'delete-204 MUST respond to DELETE with 204 and no body, remove the plant, and free its id': async (c) => {
+  'delete-204 MUST respond to DELETE with 204 and no body, and free the id of the plant': async (c) => {
     const [kept, plant] = [await createPlant(c), await createPlant(c)];
     const removed = await expectStatus(c.a.remove(plant.id), 204);
     expect(removed.text === '', removed, 'no body');
     await expectMine(c, [kept]);
     await expectPlant(c.a.create(plant), plant);
   },
-  'delete-absent MUST respond with 404 to the DELETE of a plant that does not exist any more': async (c, { id }) => {
+  'delete-absent MUST respond with 404 to the DELETE of a plant that does not exist': async (c, { id }) => {
     await expectError(c.a.remove(id), 404);
     const plant = await createPlant(c);
     await c.a.remove(plant.id);
@@ -69,7 +69,7 @@ export const deleteChecks: Checks = {
 };
 
 export const int64Checks: Checks = {
-  'int64-exact MUST create and delete exactly the given id, also over 2^53': async (c) => {
+  'int64-exact MUST create and delete exactly the given id, even above 2^53': async (c) => {
     const id = c.newLargeId();
     await createAt(c, id);
     await expectError(c.a.remove(id + 1n), 404);
@@ -77,16 +77,16 @@ export const int64Checks: Checks = {
     await expectStatus(c.a.remove(id), 204);
     await expectMine(c, kept);
   },
-  'int64-range MUST accept ids from -2^63 to 2^63-1, also 0 and negative ones': (c, plant) =>
+  'int64-range MUST accept ids from -2^63 to 2^63-1, including 0 and negative ids': (c, plant) =>
     inTurn([minInt64, -plant.id, 0n, maxInt64], async (id) => {
       await expectMine(c, await createAt(c, id));
       await expectStatus(c.a.remove(id), 204);
     }),
-  'int64-out-of-range MUST respond with 400 to the POST of an id beyond int64': (c) =>
+  'int64-out-of-range MUST respond with 400 to a NewPlant with an id outside int64': (c) =>
     inTurn([maxInt64 + 1n, minInt64 - 1n, 2n ** 64n, 10n ** 30n, '1e400', '-1e400', '1e999999999', '1E+19'], (id) =>
       expectError(c.a.post(`{"id":${id},"name":"Fern"}`), 400),
     ),
-  'int64-notations MUST accept an integral id with a fraction part or an exponent, also over 2^53': async (c) => {
+  'int64-notations MUST accept an integral id with a fraction part or an exponent, even above 2^53': async (c) => {
     const [thousands, large] = [c.newId(2000) / 1000n + 1n, c.newLargeId() + 1n];
     const notations = {
       [`${thousands}000`]: [`${thousands}000.0`, `${thousands}e3`, `${thousands}00.0E+1`],
@@ -114,7 +114,7 @@ const texts = [
 ];
 
 export const stringChecks: Checks = {
-  'string-exact MUST keep every name and tag as it is': (c) =>
+  'string-exact MUST store every name and tag unchanged': (c) =>
     inTurn(texts, async (text) => {
       const plant = { id: c.newId(), name: text, tag: text };
       await expectPlant(c.a.create(plant), plant);
@@ -197,7 +197,7 @@ export const createFailureChecks: Checks = {
       return;
     }
   },
-  'body-deeply-nested MUST respond to a body that nests 20,000 levels with 200 or 400': ({ a }, { id, name }) => {
+  'body-deeply-nested MUST respond with 200 or 400 to a body with 20,000 levels of nesting': ({ a }, { id, name }) => {
     const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     return expectStatus(a.post(`{"x":${nested},"id":${id},"name":"${name}"}`, id), 200, 400);
   },

@@ -7,14 +7,14 @@ import type { ErrorCode, ErrorRow } from '../../../src/index.ts';
 
 const rows = Object.entries(errorTable) as [ErrorCode, ErrorRow][];
 
-it('errorTable has a different integer for each code, which a heading in docs/http-api.md describes', async () => {
+it('errorTable has a unique integer for each code, which docs/http-api.md describes', async () => {
   assert.equal(new Set(rows.map(([, { integer }]) => integer)).size, rows.length);
   const page = await readDocument('docs/http-api.md');
   const described = [...page.matchAll(/^### `(\w+)`\n\nInteger (\d+)\. ./gm)].map(([, ...row]) => row.join(' '));
   assert.deepEqual(described.sort(), rows.map(([code, { integer }]) => `${code} ${integer}`).sort());
 });
 
-it('PlantStoreError has a name, a code, its status and, by default, the message from errorTable', () => {
+it('PlantStoreError has the status of its code and, by default, the message of errorTable', () => {
   for (const [code, { status, message }] of rows) {
     const error = new PlantStoreError(code);
     assert.ok(error instanceof Error);

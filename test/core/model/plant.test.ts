@@ -14,7 +14,7 @@ it('parseNewPlant returns a new object with id, name and tag, and ignores unknow
   assert.deepEqual(Object.keys(parseNewPlant({ id: 1, name: 'Fern', tag: undefined })), ['id', 'name']);
 });
 
-it('parseNewPlant rejects what is not an object, and an invalid field, which it names', () => {
+it('parseNewPlant rejects a value that is not an object, and names an invalid field', () => {
   const texts = [null, 7, '\0', 'a\0b', '\ud800', 'a\udc00', '\udc00\ud800'];
   const invalid = {
     id: [undefined, '1', null, true, 1.5, NaN, Infinity, 2 ** 53, maxInt64 + 1n, minInt64 - 1n],

@@ -53,7 +53,7 @@ it('createFetchHandler ignores the fragment, the host and the scheme of a URL, a
   assert.equal(((await (await send(azure as Request)).json()) as unknown[]).length, 1001);
 });
 
-it('the stream of a long list reads each page when the consumer requests it, and holds a permit until canceled', async (t) => {
+it('the stream of a long list reads pages on demand, and holds a permit until it is canceled', async (t) => {
   const { send, call, storage } = await createLarge(t);
   let reads = 0;
   storage.beforeList = () => reads++;
@@ -114,7 +114,7 @@ it('the body of a fetch request is not accessed if the request can be refused fr
   }
 });
 
-it('createFetchHandler responds with 500 to a request of node:http, or whose body was read, and says what to do', async (t) => {
+it('createFetchHandler responds with 500 to a request of node:http, or one whose body is used', async (t) => {
   const { send, store, faults } = createFetchService(t);
   const [used, locked, handled] = [newPost(fern), newPost(fern), newPost('x')];
   await used.json();
@@ -134,7 +134,7 @@ it('createFetchHandler responds with 500 to a request of node:http, or whose bod
   assert.deepEqual(await store.listPlants('ada'), []);
 });
 
-it('a fetch request has no effect, and its body is canceled, if the body fails or is too long, or after an abort', async (t) => {
+it('a fetch request has no effect if it is aborted, or if its body fails or is too long', async (t) => {
   const { send, store, faults } = createFetchService(t);
   const failing = new ReadableStream<Uint8Array>({
     pull: (controller) => {

@@ -58,7 +58,7 @@ const cases: readonly (readonly [what: string, sends: string, receives: readonly
   ['no token, and Expect', withoutToken.replace('\r\n\r\nab', '\r\nExpect: 100-continue\r\n\r\n'), [100, 40101]],
 ];
 
-it('a connection gets its responses, is closed, and releases its permit after unusual or malformed input', async (t) => {
+it('a connection with unusual or malformed input receives its responses, and is then closed', async (t) => {
   const check = async ([what, sends, receives, more = {}]: (typeof cases)[number]): Promise<void> => {
     const { server, store, port, call, faults } = await startService(t, { maxInFlight: 1 });
     // `createPlantServer` makes node:http check these limits once a second.
@@ -92,7 +92,7 @@ it('a connection gets its responses, is closed, and releases its permit after un
   await Promise.all(cases.map(check));
 });
 
-it('a response reaches a client that first sends its whole request, even if the server does not read it', async (t) => {
+it('a client receives an early response even if it sends its whole request before it reads', async (t) => {
   for (const { text, status } of [
     { text: post('', 8_000_000).replace('Authorization', 'X'), status: 401 },
     { text: `GET /plants HTTP/1.1\r\n${head}X: `, status: 431 },
@@ -122,7 +122,7 @@ it('input that is not HTTP does not add an error response to a list that is bein
   assert.deepEqual([received.split('HTTP/1.1 ').length - 1, received.slice(-8)], [1, ']\r\n0\r\n\r\n']);
 });
 
-it('a request whose caller is being looked up gets its response, but has no effect if it is refused', async (t) => {
+it('a request that waits for authenticate completes, unless its body is malformed', async (t) => {
   const caller = Promise.withResolvers<{ user: string }>();
   const service = await startService(t, { authenticate: () => caller.promise });
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');

@@ -104,7 +104,7 @@ it('a crowded server does not evict a connection while its client reads a list',
   assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');
 });
 
-it('a full server evicts the oldest connection without a complete request, or one after an idle second', async (t) => {
+it('a full server first evicts connections without a complete request, then those idle for a second', async (t) => {
   const service = await start(t, 4);
   const { port, evicted } = service;
   const clock = mockClock(t);

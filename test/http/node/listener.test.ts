@@ -25,7 +25,7 @@ function post(url: string, body: unknown): Promise<Response> {
 /** Serves a listener. Returns the base URL. */
 const serve = (t: HasAfter, listener: RequestListener): Promise<string> => listenUrl(t, createServer(listener));
 
-it('the listener in an Express app parses request.rawBody after a body parser, or a 500 says what to do', async (t) => {
+it('the listener reads request.rawBody after a body parser, or responds with 500 if it is missing', async (t) => {
   const { listener, store, faults } = createListener(t, { maxBodyBytes: 40 });
   // Cloud Functions and Firebase do the same.
   const verify = (request: object, _: unknown, rawBody: Buffer): unknown => Object.assign(request, { rawBody });
@@ -46,7 +46,7 @@ it('the listener in an Express app parses request.rawBody after a body parser, o
   assert.equal(list.status, 200, 'a request without a body still works');
 });
 
-it('the listener in an Express app passes unknown paths to the next middleware, and ignores a sent response', async (t) => {
+it('the listener in Express passes on unknown paths, and does nothing if a response was already sent', async (t) => {
   const { listener, store, faults } = createListener(t);
   const app = express();
   app.use('/late', (_, response, next) => void response.end('"late"', () => setImmediate(next)));
@@ -86,7 +86,7 @@ function createDoubles(): { request: IncomingMessage; response: ServerResponse; 
   return { request, response, chunks };
 }
 
-it('the listener sends lists to test doubles whose methods return nothing, and reports incomplete ones', async (t) => {
+it('the listener sends lists to test doubles, and reports a request or response with invalid members', async (t) => {
   const { listener, store, faults } = createListener(t, { maxInFlight: 1 });
   await createPlants(store, 2500);
   for (const broken of [{ url: 7 }, { writeHead: 7 }]) {
@@ -106,7 +106,7 @@ it('the listener sends lists to test doubles whose methods return nothing, and r
   assert.deepEqual(faults, []);
 });
 
-it('a long list waits for a client that does not read, holds a permit, and stops when the client disconnects', async (t) => {
+it('a long list waits for a client that does not read, and stops when the client disconnects', async (t) => {
   const storage = new HookedStorage();
   const service = await startService(t, { storage, maxInFlight: 1 });
   await createLongList(service.store);
@@ -163,7 +163,7 @@ it('Link and the OpenAPI document contain the prefix once, however a framework r
   }
 });
 
-it('the listener on a server that has responded to a timeout creates no plant when the rest of the body arrives', async (t) => {
+it('the listener creates no plant if the rest of the body arrives after the response to a timeout', async (t) => {
   const { listener, store } = createListener(t);
   const limits = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 };
   const server = createServer(limits, (message, response) => void listener(message, response));

@@ -30,7 +30,7 @@ const server = `
     console.log(JSON.stringify(process.memoryUsage()));
   });`;
 
-it('a connection takes less than 60 KB, and keeps pages outside the heap while its client does not read', async (t) => {
+it('a connection uses less than 60 KB, and keeps unsent pages outside the heap', async (t) => {
   const child = spawn(process.execPath, ['--expose-gc', ...evalArgs(server)]);
   const { port } = await untilListening(t, child, /port (\d+)/);
   const lines = createInterface(child.stdout);

@@ -39,7 +39,7 @@ it('pipelined requests are not handled if an earlier response closes the connect
   }
 });
 
-it('pipelined requests are dropped when their client disconnects, and the application no longer waits', async (t) => {
+it('pipelined requests are dropped when their client disconnects, and their promises resolve', async (t) => {
   const [storage, held] = [new HookedStorage(), new Hold()];
   storage.beforeCommit = held.hook;
   t.after(held.release);
@@ -64,7 +64,7 @@ it('pipelined requests are dropped when their client disconnects, and the applic
   assert.deepEqual([await store.listPlants('ada'), faults], [[{ id: 1n, name: 'plant 1' }], []]);
 });
 
-it('pipelined requests that wait hold no permit, and more than 32 cause their connection to be closed', async (t) => {
+it('pipelined requests hold no permit while they wait, and more than 32 close their connection', async (t) => {
   // Ada can hold two permits.
   const [storage, held] = [new HookedStorage(), new Hold()];
   storage.beforeCommit = held.hook;
@@ -105,7 +105,7 @@ const hosts: readonly ((listener: ServiceListener) => Server)[] = [
   (listener) => createServer(express().use(listener, (_, response) => response.json('other'))),
 ];
 
-it('a request with Upgrade is the last one of its connection, and what follows it has no effect', async (t) => {
+it('a request with Upgrade is the last one of its connection, and later input has no effect', async (t) => {
   for (const serve of hosts) {
     for (const { text, stored } of upgradeRequests) {
       const [storage, held] = [new HookedStorage(), new Hold()];

@@ -12,7 +12,7 @@ import { begin, get, head, listRequest, openAccepted, parseRawAnswers } from '..
 import { post, RawConnection } from '../../support/raw-http.ts';
 import { createListener, startService } from '../../support/service.ts';
 
-it('drainServer ends incomplete requests after 8 s, also of any other server', { timeout: 60_000 }, async (t) => {
+it('drainServer ends incomplete requests of any node:http server after 8 s', { timeout: 60_000 }, async (t) => {
   const { store, listener } = createListener(t);
   const server = createServer((request, response) => void listener(request, response));
   const port = await listen(t, server);
@@ -34,7 +34,7 @@ it('drainServer ends incomplete requests after 8 s, also of any other server', {
   assert.deepEqual(await store.listPlants('ada'), []);
 });
 
-it('drainServer finishes requests of its first second, and closes idle connections', async (t) => {
+it('drainServer finishes requests that arrive in its first second, and closes idle connections', async (t) => {
   const service = await startService(t);
   const open = (): Promise<RawConnection> => RawConnection.open(t, service.port);
   const [idle, sent, late] = [await open(), await open(), await open()];
@@ -69,7 +69,7 @@ it('drainServer finishes requests of its first second, and closes idle connectio
   assert.deepEqual(await service.store.listPlants('ada'), [{ id: 1n, name: 'Fern' }]);
 });
 
-it('drainServer lets a client read the rest of a list at its own pace, and closes idle connections meanwhile', async (t) => {
+it('drainServer lets a slow client finish reading a list, and closes idle connections meanwhile', async (t) => {
   const service = await startService(t);
   // With this setting, only drainServer closes the connection.
   service.server.keepAliveTimeout = 0;
@@ -91,10 +91,13 @@ it('drainServer lets a client read the rest of a list at its own pace, and close
   assert.equal(await drained, 0, 'the connection was not closed at the end of graceMs');
 });
 
-it('the limits of a server are listed in docs/http-api.md, and leave 96 of the files that the process can open', async (t) => {
+it('maxConnections reserves 96 file descriptors, but allows at least 8 connections', () => {
+  assert.deepEqual([connectionLimit(1024), connectionLimit(64)], [928, 8]);
+});
+
+it('the limits of a server are those that docs/http-api.md lists', async (t) => {
   const { server } = await startService(t);
   assert.equal(server.maxConnections, connectionLimit());
-  assert.deepEqual([connectionLimit(1024), connectionLimit(64)], [928, 8]);
   // The limit is lower if this process can open only a few files.
   server.maxConnections = connectionLimit(Infinity);
   const page = await readDocument('docs/http-api.md');

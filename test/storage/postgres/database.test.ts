@@ -39,7 +39,7 @@ async function newTable(t: HasAfter): Promise<{ table: string; storage: Postgres
   return { table, storage };
 }
 
-it('PostgresStorage table › can have any name of 63 bytes, even with quotes', async (t) => {
+it('PostgresStorage table › can have any name of up to 63 bytes, even with quotes', async (t) => {
   const [schema, table] = [`it's "${'é'.repeat(28)}"`, '"; DROP TABLE plants; -- $& = :table'];
   await cluster.query(`CREATE SCHEMA "${schema.replaceAll('"', '""')}"`);
   assert.deepEqual(await new PostgresStorage({ pool: cluster.pool(t), schema, table }).commit([create(1)]), [true]);
@@ -57,7 +57,7 @@ it('PostgresStorage table › is created once by ten servers that start at the s
   assert.equal((await cluster.queryAt(connectionString, 'SELECT FROM public.plants')).length, 11);
 });
 
-it('PostgresStorage table › is used once its schema exists or, if createTable is false, the table', async (t) => {
+it('PostgresStorage table › is created once its schema exists, unless createTable is false', async (t) => {
   const options = { pool: cluster.pool(t), schema: 'beds' };
   const [storage, other] = [new PostgresStorage(options), new PostgresStorage({ ...options, createTable: false })];
   await assertAllUnsupported(storage, /schema "beds" does not exist/);
@@ -75,7 +75,7 @@ it('PostgresStorage table › is not created again after a rename, which would h
   assert.deepEqual(await storage.commit([create(1), create(2)]), [false, true]);
 });
 
-it('PostgresStorage table › gets no tag NULL for a missing tag if array_nulls is off', async (t) => {
+it('PostgresStorage table › never contains the text NULL for a missing tag if array_nulls is off', async (t) => {
   const pool = cluster.pool(t, { options: '-c array_nulls=off' });
   const storage = new PostgresStorage({ pool, table: cluster.newTable() });
   await assertUnsupported(() => storage.commit([create(1), create(2)]), /array_nulls is off/);
@@ -91,7 +91,7 @@ it('PostgresStorage table › is not created in a database whose encoding is not
   assert.deepEqual(await cluster.queryAt(connectionString, tables), []);
 });
 
-it('PostgresStorage table › is not written with synchronous_commit off, because a crash would lose plants', async (t) => {
+it('PostgresStorage table › is not written if synchronous_commit is off', async (t) => {
   const { table, storage } = await newTable(t);
   const pool = cluster.pool(t, { max: 1 });
   const other = new PostgresStorage({ pool, table });
@@ -106,7 +106,7 @@ it('PostgresStorage table › is not written with synchronous_commit off, becaus
   assert.deepEqual(await storage.commit([remove(1)]), [true]);
 });
 
-it('PostgresStorage table › is refused if a stranger owns it, unless createTable is false', async (t) => {
+it('PostgresStorage table › is refused if another role owns it, unless createTable is false', async (t) => {
   const { table } = await newTable(t);
   await cluster.query(`CREATE ROLE mallory; CREATE ROLE ann LOGIN;
     ALTER TABLE "${table}" OWNER TO mallory; GRANT SELECT, INSERT, DELETE ON "${table}" TO ann`);

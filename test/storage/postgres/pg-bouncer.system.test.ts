@@ -13,7 +13,6 @@ import { untilListening } from '../../support/server-process.ts';
 import { ownedFolder } from '../../support/temporary-folder.ts';
 
 const program = '/usr/sbin/pgbouncer';
-const inTransactionMode = 'PostgresStorage through PgBouncer in transaction mode';
 
 if (existsSync(program)) {
   const cluster = await PostgresCluster.start({ after });
@@ -35,7 +34,7 @@ default_pool_size = 5
   await untilListening({ after }, spawnAsOwner(program, [file]), /listening on 127\.0\.0\.1:(\d+)/);
   const through = (url: string) => url.replace(`:${cluster.port}`, `:${port}`);
 
-  testStorageAdapter(inTransactionMode, {
+  testStorageAdapter('PostgresStorage through PgBouncer', {
     createLocation: (t) => {
       const config = { connectionString: through(cluster.url()), max: 4 };
       const table = cluster.newTable();
@@ -46,7 +45,7 @@ default_pool_size = 5
   });
 
   // PgBouncer resets a connection only in session mode.
-  it(`${inTransactionMode} uses one table, whatever other clients leave on the connections`, async (t) => {
+  it('PostgresStorage through PgBouncer uses one table, even if other clients change the session', async (t) => {
     const url = await cluster.makeDatabase();
     const pool = cluster.pool(t, { connectionString: through(url), max: 5 });
     const storage = new PostgresStorage({ pool });
@@ -61,7 +60,7 @@ default_pool_size = 5
     assert.equal((await storage.list('ada', firstPage)).plants.length, 200);
   });
 
-  it('isWrongSetting › recognizes a missing database and an unsupported parameter behind PgBouncer', async () => {
+  it('isWrongSetting › recognizes a missing database and an unsupported parameter through PgBouncer', async () => {
     const url = through(cluster.url());
     for (const value of [`${url}x`, `${url}?options=-c%20jit%3Doff`]) {
       const storage = openPostgres(parseConnectionString({ value, source: '--storage' }), false);
@@ -71,5 +70,5 @@ default_pool_size = 5
     }
   });
 } else {
-  it(`${inTransactionMode} passes the suite for storage adapters`, { skip: 'pgbouncer is not installed' });
+  it('PostgresStorage through PgBouncer passes the suite for storage adapters', { skip: 'pgbouncer is not installed' });
 }

@@ -70,7 +70,7 @@ it('pages of a PostgresStorage end at 256 KiB of JSON', async (t) => {
   await expectFullPages(open(t));
 });
 
-it('lists of a PostgresStorage return any mix of long texts and separators, alone and among other lists', async (t) => {
+it('lists of a PostgresStorage return any mix of long texts and separators, even concurrently', async (t) => {
   const storage = open(t);
   const pieces = ['\x7f,', '\x7f:', '\x7f;', '\x7f!', '\x7f', 'x'.repeat(3000), 'a', '\u{1F33F}', '\n', '"\\'];
   const text = fc.array(fc.constantFrom(...pieces), { maxLength: 4 }).map((parts) => parts.join(''));
@@ -135,7 +135,7 @@ it('PostgresStorage stops using prepared statements after a connection pooler ha
   assert.deepEqual((await pool.query('SELECT FROM pg_prepared_statements')).rows, []);
 });
 
-it('PostgresStorage is closed when the lists in progress have been read, and does not end the pool', async (t) => {
+it('PostgresStorage waits for lists in progress when it is closed, and does not end the pool', async (t) => {
   const pool = cluster.pool(t);
   const storage = new PostgresStorage({ pool, table: cluster.newTable() });
   await storage.commit(Array.from({ length: 1000 }, (_, id) => create(id)));
@@ -149,7 +149,7 @@ it('PostgresStorage is closed when the lists in progress have been read, and doe
 });
 
 // A result is held in memory before its pages are built. docs/postgresql.md: lists use up to four connections.
-it('PostgresStorage reads lists with at most four statements at a time, and 2 MiB for each', async (t) => {
+it('PostgresStorage runs at most four list statements at a time, each of which returns at most 2 MiB', async (t) => {
   let [running, most, mostBytes] = [0, 0, 0];
   const storage = open(t, async (statement, run) => {
     most = Math.max(most, ++running);
@@ -174,7 +174,7 @@ it('PostgresStorage reads lists with at most four statements at a time, and 2 Mi
   assert.ok(most <= 4 && mostBytes <= 2 * 1024 * 1024, `${most} statements, ${mostBytes} bytes`);
 });
 
-it('PostgresStorage rejects only the list whose own read fails, if long texts are read again', async (t) => {
+it('PostgresStorage rejects only the list whose second read fails, if names contain a separator', async (t) => {
   const storage = open(t, (statement, run) => {
     const isSecondRead = statement.values.length === 3 && statement.values[0] === 'ada';
     return isSecondRead ? Promise.reject(new Error('no')) : run(statement);
@@ -186,7 +186,7 @@ it('PostgresStorage rejects only the list whose own read fails, if long texts ar
   assert.equal((await Promise.all(others)).length, 2);
 });
 
-it("PostgresStorage runs the statements of a PlantStore in no request's async context", async (t) => {
+it('PostgresStorage runs the statements of a PlantStore outside the async contexts of requests', async (t) => {
   const [contexts, seen] = [new AsyncLocalStorage<string>(), new Set<unknown>()];
   const storage = open(t, (statement, run) => {
     seen.add(contexts.getStore());

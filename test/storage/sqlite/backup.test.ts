@@ -25,7 +25,7 @@ it('backUpDatabase › copies the plants that exist at the beginning, even if se
   assert.deepEqual(await readAll(target), plants);
 });
 
-it('backUpDatabase › overwrites no file, and no old log or journal, which SQLite would apply', async (t) => {
+it('backUpDatabase › refuses a target if it, its WAL or its journal exists', async (t) => {
   const file = await newPath(t);
   await createAll(file, plants);
   // The WAL of another file contains valid pages, which would replace those of the copy.

@@ -40,16 +40,23 @@ it('backUpDatabase syncs the directory entry of the target before it resolves', 
 
 /** System calls that fail. SQLite calls `fdatasync` or `fsync`, depending on its build. */
 const faults = [
-  { condition: 'syncs fail', calls: 'fdatasync,fsync', error: 'EIO' },
-  { condition: 'the disk is full', calls: 'pwrite64', error: 'ENOSPC' },
-  { condition: 'writes fail', calls: 'pwrite64', error: 'EIO' },
-  { condition: 'the file system is read-only', calls: 'pwrite64,fdatasync,fsync,ftruncate', error: 'EROFS' },
+  { title: 'a service acknowledges no write while syncs fail', calls: 'fdatasync,fsync', error: 'EIO' },
+  { title: 'a service acknowledges no write while the disk is full', calls: 'pwrite64', error: 'ENOSPC' },
+  { title: 'a service acknowledges no write while writes fail', calls: 'pwrite64', error: 'EIO' },
+  {
+    title: 'a service acknowledges no write while the file system is read-only',
+    calls: 'pwrite64,fdatasync,fsync,ftruncate',
+    error: 'EROFS',
+  },
 ];
 
-for (const storage of ['sqlite:plants.db', 'sqlite:plants.db?commitThread=true']) {
-  describe(`service over ${storage}`, () => {
-    for (const { condition, calls, error } of faults) {
-      it(`a service acknowledges no write while ${condition}, and recovers without a restart`, async (t) => {
+for (const [name, storage] of [
+  ['service over SQLite', 'sqlite:plants.db'],
+  ['service over SQLite with a commit thread', 'sqlite:plants.db?commitThread=true'],
+] as const) {
+  describe(name, () => {
+    for (const { title, calls, error } of faults) {
+      it(title, async (t) => {
         const folder = await folderWithToken(t, 'eve');
         const { token } = await issueToken(folder.tokens, { user: 'ada' });
         const start = () => startTokenServer(t, ['--storage', storage, '--log-level', 'error'], { folder });

@@ -43,7 +43,7 @@ describe('SqliteStorage with a commit thread over a failing disk or a locked fil
 });
 
 function testFaults(commitThread: boolean): void {
-  it('SqliteStorage over a damaged file refuses commits after a call has found it, and lists what it can', async (t) => {
+  it('SqliteStorage refuses commits after a call finds damage, and lists the plants that it can read', async (t) => {
     for (const [what, call] of Object.entries(calls)) {
       const path = await newPath(t);
       await createAll(path, [...rowOfPlants('ada', 1), ...rowOfPlants('bob', 3000)]);
@@ -56,7 +56,7 @@ function testFaults(commitThread: boolean): void {
     }
   });
 
-  it('SqliteStorage rejects commits and continues to list plants until the disk works again', async (t) => {
+  it('SqliteStorage rejects commits while the disk fails, and continues to list plants', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const path = await newPath(t);
     const storage = openSqlite(t, path, { commitThread });
@@ -72,7 +72,7 @@ function testFaults(commitThread: boolean): void {
     assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21, 22]);
   });
 
-  it('SqliteStorage lists the plants of a WAL that a crash left and that cannot be checkpointed', async (t) => {
+  it('SqliteStorage lists the plants in the WAL of a crashed process, even if no checkpoint is possible', async (t) => {
     if (!hasProgram(t, 'prlimit')) return;
     const writes = twenty.map((id) => create(id, 'ada', 'long'.repeat(1000)));
     const path = await makeCrashed(t, writes);
@@ -84,7 +84,7 @@ function testFaults(commitThread: boolean): void {
     assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21]);
   });
 
-  it('SqliteStorage waits until it can create its table in a new file', async (t) => {
+  it('SqliteStorage waits for the lock before it creates its table in a new file', async (t) => {
     const path = await newPath(t);
     await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
     assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([create(1)]), [true]);
@@ -121,7 +121,7 @@ function testFaults(commitThread: boolean): void {
   });
 }
 
-it('SqliteStorage reports why a long list could not be read, and lists it when the disk works again', async (t) => {
+it('SqliteStorage reports why a long list cannot be read, and returns it after the file is restored', async (t) => {
   const path = await newPath(t);
   const storage = openSqlite(t, path);
   await openSqlite(t, path).commit(createEach(rowOfPlants('ada', 1000)));

@@ -34,7 +34,7 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(read)));
 }
 
-it('SqliteStorage file › is refused in a missing folder, or if it or a file beside it is a folder or a pipe', async (t) => {
+it('SqliteStorage file › is refused if its folder is missing, or if it is a folder or a pipe', async (t) => {
   const refusal = { code: 'storage_unsupported', message: /is not a file/ };
   const folder = await temporaryFolder(t);
   const message = `There is no folder ${folder}/new for the database file. Create the folder, or choose another file.`;
@@ -51,7 +51,7 @@ it('SqliteStorage file › is refused in a missing folder, or if it or a file be
   }
 });
 
-it('SqliteStorage file › has the application id, private files and plain text, and each commit syncs', async (t) => {
+it('SqliteStorage file › has mode 0600, settings for durable commits, and plain rows', async (t) => {
   const path = await newPath(t);
   await createAll(path, hostilePlants);
   using database = openDatabase(path, 5000);
@@ -115,7 +115,7 @@ it('SqliteStorage file › can be named by a path or a file URL, but by nothing 
 });
 
 const skip = process.platform === 'linux' ? false : 'the locks are read from /proc/locks';
-it('SqliteStorage file › keeps its lock when the process opens it again', { skip }, async (t) => {
+it('SqliteStorage file › keeps its lock when the process opens it again and closes it', { skip }, async (t) => {
   const path = await newPath(t);
   const storage = openSqlite(t, path);
   await storage.list('ada', { after: undefined, limit: 1 });

@@ -92,7 +92,7 @@ function testLosses(commitThread: boolean): void {
     await Promise.all(named);
   }
 
-  it('SqliteStorage rejects commits, lists plants, and changes no other file after its file is lost', async (t) => {
+  it('SqliteStorage whose file was lost › rejects commits, and changes no other file', async (t) => {
     await checkEach(t, fileLosses, async (storage, path) => {
       const bytes = await readFile(path).catch(() => undefined);
       await assertLost(storage);
@@ -101,7 +101,7 @@ function testLosses(commitThread: boolean): void {
     });
   });
 
-  it('SqliteStorage accepts commits after a moved file is moved back and reopened', async (t) => {
+  it('SqliteStorage whose file was moved › accepts commits after it is moved back and reopened', async (t) => {
     const path = await newPath(t);
     const storage = await open(t, path);
     for (const ending of endings) await rename(path + ending, `${path}.away${ending}`);
@@ -116,7 +116,7 @@ function testLosses(commitThread: boolean): void {
   });
 
   const skip = process.platform === 'linux' ? false : 'needs /proc';
-  it('SqliteStorage closes its files even if nothing at the path can be read', { skip }, async (t) => {
+  it('SqliteStorage closes its files even if its path has become a link to itself', { skip }, async (t) => {
     const path = await newPath(t);
     const storage = openSqlite(t, path, { commitThread });
     await storage.commit([create(1)]);
@@ -129,7 +129,7 @@ function testLosses(commitThread: boolean): void {
     }
   });
 
-  it('SqliteStorage rejects commits until reopened after its WAL is lost, and loses no other commit', async (t) => {
+  it('SqliteStorage whose WAL was lost › rejects commits until it is reopened, and keeps earlier ones', async (t) => {
     await checkEach(t, walLosses, async (storage, path) => {
       await assertLost(storage);
       const found = await idsAfterCrash(t, path);
@@ -141,7 +141,7 @@ function testLosses(commitThread: boolean): void {
     });
   });
 
-  it('SqliteStorage does not remove the WAL of a process that started after its own was removed', async (t) => {
+  it('SqliteStorage whose WAL was removed › close does not remove the WAL of a later process', async (t) => {
     const path = await newPath(t);
     const storage = await open(t, path);
     execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
@@ -160,7 +160,7 @@ function testLosses(commitThread: boolean): void {
     assert.equal(checkIntegrity(path), 'ok');
   });
 
-  it('SqliteStorage accepts commits after a checkpoint of another connection has truncated its WAL', async (t) => {
+  it('SqliteStorage accepts commits after another connection truncates its WAL in a checkpoint', async (t) => {
     const path = await newPath(t);
     const storage = await open(t, path);
     for (const id of [51, 53]) {

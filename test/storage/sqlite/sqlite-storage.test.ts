@@ -22,8 +22,10 @@ const walPageBytes = 4096 + 24;
 /** Long, because other processes can slow down a commit. */
 const busyTimeoutMs = 60_000;
 
-for (const commitThread of [false, true]) {
-  const name = `SqliteStorage${commitThread ? ' with a commit thread' : ''}`;
+for (const [name, commitThread] of [
+  ['SqliteStorage', false],
+  ['SqliteStorage with a commit thread', true],
+] as const) {
   testStorageAdapter<StorageLocation & { path: string }>(name, {
     createLocation: async (t) => {
       const path = await newPath(t);
@@ -69,7 +71,7 @@ it('pages of a SqliteStorage end at 256 KiB of JSON', async (t) => {
   await expectFullPages(openSqlite(t, await newPath(t)));
 });
 
-it('list and scan of a SqliteStorage read at most 32 plants more than a page, even if short names are first', async (t) => {
+it('list and scan of a SqliteStorage read at most 32 plants more than a page contains', async (t) => {
   const path = await newPath(t);
   const long = 'x'.repeat(64_000);
   const plants = Array.from({ length: 232 }, (_, n) => plantOf('ada', n, n < 32 ? '' : long));
@@ -92,7 +94,7 @@ it('list and scan of a SqliteStorage read at most 32 plants more than a page, ev
   assert.ok(read <= 36 + 32, `${read} plants`);
 });
 
-it('WAL of a SqliteStorage has 1000 pages, 4000 with large batches, and 64 MiB after a slow reader', async (t) => {
+it('WAL of a SqliteStorage has at most 4200 pages, or 64 MiB after a slow reader', async (t) => {
   const path = await newPath(t);
   const storage = openSqlite(t, path);
   let id = 0;
@@ -121,7 +123,7 @@ it('SqliteStorage needs a newer Node.js if its SQLite can corrupt a WAL, or has 
   assert.deepEqual([...affected, ...fixed].filter(describeNeededNode), affected);
 });
 
-it('hasResultCode recognizes the primary code in an extended one', () => {
+it('hasResultCode recognizes the primary code in an extended code', () => {
   assert.equal(hasResultCode({ errcode: 261 }, 'busy'), true);
   for (const error of [{ errcode: 11 }, new Error('no code'), undefined, null]) {
     assert.equal(hasResultCode(error, 'busy'), false);

@@ -73,8 +73,8 @@ async function killAndRestart(t: TestContext, storage: string): Promise<void> {
   await rm(cwd, { recursive: true });
 }
 
-it('serve, killed and restarted › stores exactly the acknowledged writes', (t) =>
+it('serve › keeps every acknowledged write when it is killed and restarted', (t) =>
   killAndRestart(t, 'sqlite:plants.db'));
 
-it('serve with a commit thread, killed and restarted › stores exactly the acknowledged writes', (t) =>
+it('serve with a commit thread › keeps every acknowledged write when it is killed and restarted', (t) =>
   killAndRestart(t, 'sqlite:plants.db?commitThread=true'));

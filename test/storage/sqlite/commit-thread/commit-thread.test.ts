@@ -24,7 +24,7 @@ async function openStarted(t: HasAfter, busyTimeoutMs = 60_000) {
   return { path, storage, worker };
 }
 
-it('commit thread › rejects and rolls back all commits, and restarts, if it ends during a commit', async (t) => {
+it('commit thread › rejects pending commits if it ends during a commit, and restarts for the next', async (t) => {
   const { path, storage, worker } = await openStarted(t);
   const body = `${slowSql};`.repeat(3);
   execute(path, `CREATE TRIGGER slow BEFORE INSERT ON plants WHEN NEW.id = 3 BEGIN ${body} END`);
@@ -37,7 +37,7 @@ it('commit thread › rejects and rolls back all commits, and restarts, if it en
   assert.deepEqual(await ids(storage), [1, 5]);
 });
 
-it('commit thread › is restarted if it ended while idle, but does not create or change a file', async (t) => {
+it('commit thread › restarts after it ended while idle, unless the file is lost or changed', async (t) => {
   const { path, storage, worker } = await openStarted(t, 100);
   await worker.terminate();
   await rename(path, `${path}.away`);
@@ -57,7 +57,7 @@ it('commit thread › is restarted if it ended while idle, but does not create o
   assert.deepEqual(await ids(storage), [1, 2]);
 });
 
-it('close of a SqliteStorage settles commits, ends the commit thread if it runs, and removes the WAL', async (t) => {
+it('SqliteStorage finishes commits when it is closed, and ends the commit thread', async (t) => {
   const { path, storage, worker } = await openStarted(t);
   const exited = once(worker, 'exit');
   const committed = storage.commit([create(2)]);
@@ -117,7 +117,7 @@ it('commit thread › does not run the modules that the process preloads, so a p
   assert.equal(await runSuccessfully(process.execPath, ['--eval', '0'], { cwd, env }), '[ true ]\n');
 });
 
-it('SqliteStorage needs permission only for its code and folder, and for a commit thread', async (t) => {
+it('SqliteStorage runs with permission only for its code and folder, but without a commit thread', async (t) => {
   const cwd = await temporaryFolder(t);
   const code = `
     import { readdirSync } from 'node:fs';
