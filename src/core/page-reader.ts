@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers';
+import { Arrivals, runInNeutralContext } from './grouping.ts';
 import { asStorageError } from './model/errors.ts';
 import { maxPageLength, readPage, toJsonPage } from './page.ts';
 import type { JsonPage, PageRequest } from './page.ts';
-import { runInNeutralContext } from './storage-adapter.ts';
 import type { StorageAdapter } from './storage-adapter.ts';
 
 /** A turn starts at the latest after this many requests, because an iteration with many clients takes long. */
@@ -17,7 +17,7 @@ interface Entry {
 /**
  * Reads pages in turns: one in each event loop iteration, or more if there are many requests. A turn first checks the
  * storage's version, so a page reflects every commit that was acknowledged before the page was requested. It then
- * returns cached pages, and reads the others.
+ * returns cached pages, and reads the others. If only one client sends requests, it does not wait.
  *
  * The reads of a user are limited to one long page at a time, or several short ones, and users are served in
  * round-robin order. A user with many requests therefore does not delay the lists of others.
@@ -25,6 +25,7 @@ interface Entry {
 export class PageReader {
   readonly #storage: StorageAdapter;
   readonly #cache: PageCache | undefined;
+  readonly #arrivals = new Arrivals();
   #arrived: Entry[] = [];
   /**
    * Requests whose page is not cached, by user. Users are served in the order of the map. Those in `#reading` are
@@ -51,7 +52,8 @@ export class PageReader {
   read(request: PageRequest): Promise<JsonPage> {
     return new Promise((resolve, reject) => {
       this.#arrived.push({ request, resolve, reject });
-      if (this.#arrived.length >= maxArrivals) this.#takeTurn();
+      const isAlone = this.#arrivals.add() && this.#waiting.size === 0;
+      if (isAlone || this.#arrived.length >= maxArrivals) this.#takeTurn();
       else this.#schedule();
     });
   }

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { checkMethods } from '../boundary/options.ts';
 import type { Plant, PlantId } from './model/plant.ts';
 
@@ -106,12 +105,6 @@ export interface StorageAdapter {
   /** Releases the adapter's resources. Further calls do nothing. A commit in flight either fails or is durable. */
   close(): Promise<void>;
 }
-
-/**
- * Runs work for several requests in the async context in which this module was loaded, which normally belongs to no
- * request.
- */
-export const runInNeutralContext: <Result>(work: () => Result) => Result = AsyncLocalStorage.snapshot();
 
 export function checkAdapter(name: string, value: unknown): void {
   checkMethods(name, 'a storage adapter', value, ['commit', 'list', 'scan', 'close']);

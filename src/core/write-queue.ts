@@ -3,8 +3,9 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import type { TracingChannel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { setImmediate, setTimeout } from 'node:timers';
+import { Arrivals, runInNeutralContext } from './grouping.ts';
 import { asStorageError, PlantStoreError } from './model/errors.ts';
-import { idOf, runInNeutralContext } from './storage-adapter.ts';
+import { idOf } from './storage-adapter.ts';
 import type { StorageAdapter, Write } from './storage-adapter.ts';
 
 /** The message on the channels of `tracingChannel('plant-store:commit')`, which trace each batch of a PlantStore. */
@@ -57,10 +58,7 @@ export class WriteQueue {
   #waiting: Entry[] = [];
   #pending = 0;
   #running: Promise<void> | undefined;
-  /** The number of writes that were requested in this event loop iteration. */
-  #arrived = 0;
-  /** Whether the last iteration with writes had more than one. */
-  #isCrowded = true;
+  readonly #arrivals = new Arrivals();
   #enough = Infinity;
   #endWait: (() => void) | undefined;
   #isClosed = false;
@@ -84,7 +82,7 @@ export class WriteQueue {
       this.#pending++;
       const context = commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
       this.#waiting.push({ write, bytes: sizeOf(write), resolve, reject, context });
-      const isAlone = this.#countArrival();
+      const isAlone = this.#arrivals.add();
       this.#running ??= runInNeutralContext(() => this.#run(isAlone));
       if (this.#waiting.length >= this.#enough) this.#endWait?.();
     });
@@ -94,17 +92,6 @@ export class WriteQueue {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running;
-  }
-
-  /** Returns whether the write is alone: the first in its iteration, after an iteration with only one write. */
-  #countArrival(): boolean {
-    this.#arrived++;
-    if (this.#arrived > 1) return false;
-    setImmediate(() => {
-      this.#isCrowded = this.#arrived > 1;
-      this.#arrived = 0;
-    });
-    return !this.#isCrowded;
   }
 
   async #run(isAlone: boolean): Promise<void> {

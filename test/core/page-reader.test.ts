@@ -45,6 +45,17 @@ it('page reader › concurrent lists return the requested pages, cached or not',
   await fc.assert(property);
 });
 
+it('page reader › reads a list at once if the client is alone', async () => {
+  const { reads, count } = await open(uncached);
+  for (let n = 1; n <= 3; n++) {
+    const listed = count('eve');
+    // The first request is not known to be alone.
+    if (n > 1) assert.equal(reads.length, n);
+    await listed;
+    await nextIteration();
+  }
+});
+
 it('page reader › many concurrent lists of the same page share one read, which starts immediately', async () => {
   const { reads, store } = await open(uncached);
   const users = Array.from({ length: 100 }, (_, n) => (n % 3 === 0 ? 'bob' : 'ada'));

@@ -2,7 +2,7 @@ import { nextTick } from 'node:process';
 import { maxInt64, minInt64 } from '../../core/model/plant.ts';
 import type { Plant } from '../../core/model/plant.ts';
 import { cutPage, maxPageBytes, maxPageLength } from '../../core/page.ts';
-import { runInNeutralContext } from '../../core/storage-adapter.ts';
+import { runInNeutralContext } from '../../core/grouping.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
 import { readPlants } from './pool.ts';
 import type { RunStatement } from './pool.ts';
