@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import type { Authenticate } from '../../src/http.ts';
 import { Permits } from '../../src/http/service.ts';
-import { PlantStoreError } from '../../src/index.ts';
+import { MemoryStorage, PlantStore, PlantStoreError } from '../../src/index.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { createFetchService, fronts } from '../support/service.ts';
@@ -60,6 +60,22 @@ it('a PlantStoreError of a store wrapper determines the status and the message o
     assert.equal(headers.get('www-authenticate'), null);
     assert.deepEqual(faults.splice(0), reported);
   }
+});
+
+it('an error of a store wrapper that can be read only once causes a 500, and releases the permit', async (t) => {
+  const store = new PlantStore({ storage: new MemoryStorage() });
+  let reads = 0;
+  const error = new PlantStoreError('forbidden');
+  Object.defineProperty(error, 'message', {
+    get: () => {
+      if (++reads > 1) throw new Error('read too often');
+      return 'no';
+    },
+  });
+  t.mock.method(store, 'deletePlant', () => Promise.reject(error));
+  const { call } = createFetchService(t, { store, maxInFlight: 1 });
+  assert.equal((await call('DELETE', '/plants/7')).status, 500);
+  assert.equal((await call('GET', '/plants')).status, 200);
 });
 
 it('a user that releases one of several permits still holds the others', () => {
