@@ -12,8 +12,8 @@ import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '..
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, Map<PlantId, Plant>>();
   /**
-   * The plants of users that were listed, in ascending order of id. A change removes the user's entry, unless it
-   * creates the plant with the greatest id.
+   * The plants of users that were listed, in ascending order of id. A delete removes the user's entry, so that the
+   * plants are sorted at the next list.
    */
   readonly #sorted = new Map<string, Plant[]>();
   #isClosed = false;
@@ -67,10 +67,9 @@ export class MemoryStorage implements StorageAdapter {
     if (plants.has(write.plant.id)) return false;
     const plant = { ...write.plant };
     this.#plantsByUser.set(user, plants.set(plant.id, plant));
-    // Ids often ascend. Without this case, each list after a create would sort all plants of the user again.
+    // Otherwise, each list after a create would sort all plants of the user again.
     const sorted = this.#sorted.get(user);
-    if ((sorted?.at(-1)?.id ?? plant.id) < plant.id) sorted?.push(plant);
-    else this.#sorted.delete(user);
+    sorted?.splice(countUpTo(plant.id, sorted), 0, plant);
     return true;
   }
 
