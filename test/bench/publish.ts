@@ -139,13 +139,16 @@ function describeRun({ date, commit, machine, rounds, seconds, rows }: Results):
     .flatMap(({ lowerRatio = NaN, upperRatio = NaN }) => (upperRatio > lowerRatio ? upperRatio / lowerRatio - 1 : []));
   const [typical, largest] = [0.5, 1].map((share) => `${(quantile(spreads, share) * 100).toFixed(0)}%`);
   return (
-    `All tables on this page are of one run, on ${date} at commit ${commit}: ${machine}. Each figure is the median ` +
-    `of the steady rounds, at most ${rounds}; in each, a server is measured for ${seconds} s (whole lists and slow disks: ${seconds * 4} s). A round is steady if the ` +
-    `CPU time of bare node:http is within ${maxDeviation * 100}% of its median over all rounds. Of ` +
-    `${rows.length * rounds} rounds, ${repeated} were repeated, and ${missing} could not be replaced by a steady one. ` +
+    `All tables on this page come from one run, on ${date} at commit ${commit}: ${machine}. Each figure is the ` +
+    `median of up to ${rounds} steady rounds. In a round, each server is measured for ${seconds} s, or for ${seconds * 4} s ` +
+    `with whole lists or a slow disk. A round is steady if the CPU time of bare node:http is within ` +
+    `${maxDeviation * 100}% of its median over all rounds. Of ` +
+    `${rows.length * rounds} rounds, ${repeated} were repeated, and ${missing} could not be replaced by a steady ` +
+    `one. ` +
     (spreads.length === 0
       ? ''
-      : `The quartiles of a row's CPU time compared with node:http differ by ${typical} in the median, at most ${largest}.`)
+      : `The quartiles of a row's CPU time compared with node:http differ by ${typical} in the median, ` +
+        `at most ${largest}.`)
   );
 }
 

@@ -8,8 +8,8 @@ type Sent = Exchange | Promise<Exchange>;
 export type Check = (client: Client, plant: NewPlant) => Promise<unknown>;
 
 /**
- * The checks of one part of the interface. A key is the title of a test: an id, the rule with its level (MUST or SHOULD,
- * RFC 2119), and then in brackets the standard that contains the rule, if any.
+ * The checks of one part of the interface. A key is the title of a test: an id, the rule with its level (MUST or
+ * SHOULD, RFC 2119), and then in brackets the standard that contains the rule, if any.
  */
 export type Checks = Readonly<Record<string, Check>>;
 

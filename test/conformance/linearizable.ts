@@ -104,7 +104,9 @@ async function recordRound(c: Client): Promise<Operation[]> {
   const names = new Set<string>();
   const operations: Operation[] = [];
 
-  /** Performs an operation. `changed` and `unchanged` are the statuses of a write that does and does not take effect. */
+  /**
+   * Performs an operation. `changed` and `unchanged` are the statuses of a write that does and does not take effect.
+   */
   async function record(
     request: Operation['request'],
     send: () => Promise<Exchange>,

@@ -30,8 +30,8 @@ const parts: Readonly<Record<string, Checks>> = {
 };
 
 /**
- * Registers tests that check a server. A check whose rule is a SHOULD fails as a `todo`. `skipped` are the ids of checks
- * that do not run.
+ * Registers tests that check a server. A check whose rule is a SHOULD fails as a `todo`. `skipped` are the ids of
+ * checks that do not run.
  */
 export function testServer(name: string, server: Server, skipped: readonly string[] = []): void {
   const cannotRun = new Map([

@@ -57,8 +57,8 @@ type Podman = NonNullable<Awaited<ReturnType<typeof startPodman>>>;
 
 /**
  * Prepares Podman with its own storage, in its own mount and process namespaces, and imports the base image. If
- * containers cannot run on this machine, the test is skipped with the reason. The kernel ends the containers and removes
- * the mounts and namespaces, even if the test is killed.
+ * containers cannot run on this machine, the test is skipped with the reason. The kernel ends the containers and
+ * removes the mounts and namespaces, even if the test is killed.
  */
 async function startPodman(t: TestContext) {
   if (!['podman', 'unshare', 'tar', 'ldd'].every((name) => hasProgram(t, name))) return undefined;

@@ -23,8 +23,8 @@ const failoverMs = 240_000;
 type UntilAvailable = () => Promise<void>;
 
 /**
- * Each scenario makes a part of the cluster fail, then restores it. `untilAvailable` resolves when the servers can write
- * again.
+ * Each scenario makes a part of the cluster fail, then restores it. `untilAvailable` resolves when the servers can
+ * write again.
  */
 const scenarios: Readonly<Record<string, (untilAvailable: UntilAvailable) => Promise<void>>> = {
   kill: async (untilAvailable) => {

@@ -25,7 +25,8 @@ export function skipWithout(folder: string): string | false {
 }
 
 /**
- * Mounts a file system of 1 MiB until the end of the test. If this process is not allowed to mount, the test is skipped.
+ * Mounts a file system of 1 MiB until the end of the test. If this process is not allowed to mount, the test is
+ * skipped.
  */
 export async function mountSmallFolder(t: TestContext): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));

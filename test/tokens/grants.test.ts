@@ -10,7 +10,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**
  * Creates a tokens file with one token for ada, and an authenticator of its relative path that adds its warnings to
- * `problems`. Stops the clock, which `advance` advances. `userOf` first advances it so far that the authenticator checks the file.
+ * `problems`. Stops the clock, which `advance` advances. `userOf` first advances it so far that the authenticator
+ * checks the file.
  */
 async function authenticateAda(t: TestContext) {
   let nowMs = Math.ceil(performance.now());

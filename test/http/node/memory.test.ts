@@ -12,7 +12,9 @@ import { sourceUrl } from '../../support/sources.ts';
 
 const connections = 60;
 
-/** A list of ada takes 250 KB in UTF-8, and one of bob 10 MB. Prints the memory in use when it reads from standard input. */
+/**
+ * A list of ada takes 250 KB in UTF-8, one of bob 10 MB. Prints the memory in use when it reads from standard input.
+ */
 const server = `
   import { PlantStore, MemoryStorage } from '${sourceUrl('index.ts')}';
   import { createPlantServer } from '${sourceUrl('http.ts')}';

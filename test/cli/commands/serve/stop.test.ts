@@ -26,8 +26,8 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     for (const ignored of ['SIGHUP', 'SIGUSR1'] as const) void started.server.stop(ignored);
     await sleep(200);
     assert.equal((await started.create(2)).status, 200);
-    // npm forwards signals that the terminal also sends, so two simultaneous signals count as one. They arrive together,
-    // because a stopped process receives them only when it continues.
+    // npm forwards signals that the terminal also sends, so two simultaneous signals count as one. They arrive
+    // together, because a stopped process receives them only when it continues.
     void started.server.stop('SIGSTOP');
     const exit = started.server.stop('SIGTERM');
     void started.server.stop('SIGINT');
