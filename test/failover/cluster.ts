@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readDocument } from '../support/documents.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, eventuallyEqual } from '../support/eventually.ts';
 import { signalTree } from '../support/process-tree.ts';
 import { runSuccessfully } from '../support/run-program.ts';
 import { ownedFolder, owner } from '../support/temporary-folder.ts';
@@ -136,6 +136,9 @@ export class Cluster {
     // Does not connect through HAProxy, because HAProxy considers all machines primaries before its first checks.
     const leader = await this.leader();
     for (const [statement] of page.matchAll(/^ +CREATE .+;$/gm)) await leader.query(statement);
+    // For the same reason, a server may connect to a standby first. It exits if the database does not exist there.
+    const countDatabases = `SELECT count(*) FROM pg_database WHERE datname = '${new URL(url).pathname.slice(1)}'`;
+    for (const { query } of this.machines) await eventuallyEqual(() => query(countDatabases), '1\n', recoveryMs);
   }
 
   startPatroni(): void {
