@@ -5,7 +5,7 @@ import { isPlantStoreError, NoStoreError } from '../core/model/errors.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import { isFileOrMissing, WrongFileError } from '../files/file.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
-import { sqlState } from '../storage/postgres/pool.ts';
+import { sqlState } from '../storage/postgres/statements.ts';
 import { loadOptional, UsageError, withUsageError } from './command-line.ts';
 import type { Setting } from './command-line.ts';
 import { printable } from './process.ts';

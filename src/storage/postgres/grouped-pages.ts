@@ -1,13 +1,10 @@
 import { nextTick } from 'node:process';
 import { maxInt64, minInt64 } from '../../core/model/plant.ts';
-import type { Plant } from '../../core/model/plant.ts';
 import { cutPage, maxPageBytes, maxPageLength } from '../../core/page.ts';
 import { runInNeutralContext } from '../../core/grouping.ts';
 import type { ListRange, PlantPage } from '../../core/storage-adapter.ts';
-import { readPlants } from './pool.ts';
-import type { RunStatement } from './pool.ts';
-import { separator } from './statements.ts';
-import type { PageRow } from './statements.ts';
+import { parsePage, readPlants } from './statements.ts';
+import type { PageRow, RunStatement } from './statements.ts';
 
 /** Leaves connections of the pool to commits. A group runs one statement at a time. */
 const maxStatements = 4;
@@ -96,24 +93,4 @@ export class GroupedPages {
     const plants = owned.map(({ plant }) => plant);
     return cutPage(plants, limit);
   }
-}
-
-/** Returns `undefined` if a plant was omitted, or if a name or tag contains a separator. */
-function parsePage({ ids, texts }: PageRow): Plant[] | undefined {
-  if (ids === null || texts === null) return [];
-  const bytes = Buffer.from(ids, 'hex');
-  const int64s = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const plants: Plant[] = [];
-  let start = 0;
-  for (let at = 0; at < bytes.length; at += 8) {
-    const nameEnd = texts.indexOf(separator, start);
-    const nextSeparator = texts.indexOf(separator, nameEnd + 1);
-    // Only the last plant has no separator after it. Otherwise, a plant was omitted, or a text contains a separator.
-    if ((nextSeparator === -1) !== (at + 8 === bytes.length)) return undefined;
-    const end = nextSeparator === -1 ? texts.length : nextSeparator;
-    const [id, name] = [int64s.getBigInt64(at), texts.slice(start, nameEnd)];
-    plants.push(end === nameEnd + 1 ? { id, name } : { id, name, tag: texts.slice(nameEnd + 2, end) });
-    start = end + 1;
-  }
-  return plants;
 }

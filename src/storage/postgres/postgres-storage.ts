@@ -4,8 +4,8 @@ import { idOf } from '../../core/storage-adapter.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../../core/storage-adapter.ts';
 import { scanPages } from '../../core/page.ts';
 import { GroupedPages } from './grouped-pages.ts';
-import { readPlants, sqlState, statementRunner } from './pool.ts';
-import type { PostgresPool, RunStatement } from './pool.ts';
+import { readPlants, sqlState, statementRunner } from './statements.ts';
+import type { PostgresPool, RunStatement } from './statements.ts';
 import { prepareTable, qualifiedName, unsupported } from './table.ts';
 
 // invalid_schema_name, undefined_table and undefined_column.

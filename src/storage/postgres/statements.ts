@@ -1,10 +1,30 @@
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Plant } from '../../core/model/plant.ts';
 import { maxPageBytes, maxPageLength, taggedBytes, untaggedBytes } from '../../core/page.ts';
+import type { OwnedPlant } from '../../core/storage-adapter.ts';
+
+/** The part of a connection pool that this package uses. A `Pool` from the `pg` package implements this interface. */
+export interface PostgresPool {
+  /** Runs a statement in its own transaction, on any connection of the pool. */
+  query(statement: {
+    /** The name of the prepared statement. If `undefined`, the statement is not prepared for reuse. */
+    name?: string;
+    text: string;
+    values: unknown[];
+  }): Promise<{
+    /** One object for each row, with a member for each column. */
+    rows: unknown[];
+    /** The number of rows that the statement returned or changed. */
+    rowCount: number | null;
+  }>;
+}
 
 /**
  * All result columns have the type text, because an application can register its own parsers for other types with the
  * driver. Statements for a single write or page, and for writes of one kind, take less CPU time in the database.
  */
-export type StatementName =
+type StatementName =
   'insertOne' | 'deleteOne' | 'insert' | 'delete' | 'insertAndDelete' | 'page' | 'pages' | 'list' | 'scan';
 
 /**
@@ -21,7 +41,7 @@ export interface PageRow {
 }
 
 /** A control character, which names and tags rarely contain. */
-export const separator = '\x7f';
+const separator = '\x7f';
 
 /** Returns SQL that fails if the condition is true. The error, invalid_text_representation, contains the message. */
 function failIf(condition: string, message: string): string {
@@ -104,7 +124,7 @@ function rowsOf(plants: string, condition = 'true'): string {
     WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
 }
 
-const statements: Readonly<Record<StatementName, string>> = {
+const templates: Readonly<Record<StatementName, string>> = {
   insertOne: `INSERT INTO :table ("user", id, name, tag)
     SELECT $1::${text}, $2::bigint, $3::${text}, $4::${text} WHERE ${requireDurable} ${conflict}`,
   deleteOne: `DELETE FROM :table WHERE "user" = $1 AND id = $2 AND ${requireDurable}`,
@@ -124,16 +144,84 @@ const statements: Readonly<Record<StatementName, string>> = {
 };
 
 /**
- * Replaces `:table` last, because the name can contain any characters. Other names are qualified, because the
- * `search_path` of a connection can change at any time: a pooler can lend the connection to other clients, and other
- * roles can create functions, types and operators in a schema of the path.
+ * All names in a statement are qualified, because the `search_path` of a connection can change at any time: a pooler can
+ * lend the connection to other clients, and other roles can create functions, types and operators in a schema of the
+ * path.
  */
-export function statementsFor(quotedTable: string): typeof statements {
-  const all = Object.entries(statements);
-  const qualified = all.map(([name, sql]) => [name, qualifyOperators(sql).replaceAll(':table', () => quotedTable)]);
-  return Object.fromEntries(qualified) as typeof statements;
-}
-
 export function qualifyOperators(sql: string): string {
   return sql.replace(/ (=|<>|<=|>=|<|>|\+|\|\|)\s/g, ' OPERATOR(pg_catalog.$1) ');
+}
+
+/** Returns the SQLSTATE of a PostgreSQL error: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+export function sqlState(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+export type RunStatement = (statement: StatementName, values: unknown[]) => ReturnType<PostgresPool['query']>;
+
+// serialization_failure and deadlock_detected. After any other error, the outcome of the statement might be unknown.
+const rolledBackStates: readonly unknown[] = ['40001', '40P01'];
+const maxRetries = 5;
+const firstBackOffMs = 10;
+
+// invalid_sql_statement_name and duplicate_prepared_statement. The statement was not executed.
+const unpreparedStates: readonly unknown[] = ['26000', '42P05'];
+
+/** Prepares statements, because PostgreSQL then keeps their plans. Stops doing so if a pooler rejects them. */
+export function statementRunner(pool: PostgresPool, quotedTable: string): RunStatement {
+  const all = Object.entries(templates).map(([key, template]) => {
+    // The table's name can contain any characters, so it is inserted last.
+    const text = qualifyOperators(template).replaceAll(':table', () => quotedTable);
+    // Clients of a connection pooler can share a connection, so different statements must have different names.
+    return [key, { name: `plant_store_${key}_${hash('sha256', text, 'hex').slice(0, 24)}`, text }] as const;
+  });
+  const statements = Object.fromEntries(all) as Record<StatementName, { name: string; text: string }>;
+  let isSupported = true;
+
+  return async (statement, values) => {
+    const { name, text } = statements[statement];
+    for (let retries = 0; ;) {
+      const isPrepared = isSupported;
+      try {
+        return await pool.query(isPrepared ? { name, text, values } : { text, values });
+      } catch (error) {
+        const state = sqlState(error);
+        if (isPrepared && unpreparedStates.includes(state)) isSupported = false;
+        else if (retries === maxRetries || !rolledBackStates.includes(state)) throw error;
+        // The delay is random, so that conflicting statements do not collide again.
+        else await sleep(Math.random() * firstBackOffMs * 2 ** retries++);
+      }
+    }
+  };
+}
+
+/** Runs a statement that returns a row for each plant. */
+export async function readPlants(run: RunStatement, name: 'list' | 'scan', values: unknown[]): Promise<OwnedPlant[]> {
+  const { rows } = await run(name, values);
+  type Row = Record<'user' | 'id' | 'name', string> & { tag: string | null };
+  return (rows as Row[]).map(({ user, id, name, tag }) => ({
+    user,
+    plant: tag === null ? { id: BigInt(id), name } : { id: BigInt(id), name, tag },
+  }));
+}
+
+/** Returns `undefined` if a plant was omitted, or if a name or tag contains a separator. */
+export function parsePage({ ids, texts }: PageRow): Plant[] | undefined {
+  if (ids === null || texts === null) return [];
+  const bytes = Buffer.from(ids, 'hex');
+  const int64s = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const plants: Plant[] = [];
+  let start = 0;
+  for (let at = 0; at < bytes.length; at += 8) {
+    const nameEnd = texts.indexOf(separator, start);
+    const nextSeparator = texts.indexOf(separator, nameEnd + 1);
+    // Only the last plant has no separator after it. Otherwise, a plant was omitted, or a text contains a separator.
+    if ((nextSeparator === -1) !== (at + 8 === bytes.length)) return undefined;
+    const end = nextSeparator === -1 ? texts.length : nextSeparator;
+    const [id, name] = [int64s.getBigInt64(at), texts.slice(start, nameEnd)];
+    plants.push(end === nameEnd + 1 ? { id, name } : { id, name, tag: texts.slice(nameEnd + 2, end) });
+    start = end + 1;
+  }
+  return plants;
 }

@@ -1,6 +1,6 @@
 import { NoStoreError, PlantStoreError } from '../../core/model/errors.ts';
-import type { PostgresPool } from './pool.ts';
 import { qualifyOperators } from './statements.ts';
+import type { PostgresPool } from './statements.ts';
 
 // PostgreSQL truncates longer identifiers without an error.
 const maxIdentifierBytes = 63;

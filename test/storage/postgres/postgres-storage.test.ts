@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { PlantStore } from '../../../src/index.ts';
 import type { PlantPage } from '../../../src/index.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
-import type { PostgresPool } from '../../../src/storage/postgres/pool.ts';
+import type { PostgresPool } from '../../../src/storage/postgres/statements.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { create, createEach, firstPage, remove } from '../../../src/testing/plants.ts';
 import { expectFullPages } from '../../support/page-size.ts';
