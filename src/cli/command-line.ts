@@ -154,7 +154,7 @@ function readVariable(name: FlagName, warnings: string[]): Setting | undefined {
   }
   const [first, second] = variables.filter((variable) => variable.value !== '' && !foreign.includes(variable));
   if (first !== undefined && second !== undefined && second.value !== first.value) {
-    warnings.push(`${first.source} and ${second.source} are set: ${first.source} counts.`);
+    warnings.push(`${first.source} and ${second.source} are set: ${first.source} is used.`);
   }
   return first;
 }

@@ -51,7 +51,7 @@ export class Log {
     this.#write({ level: 'error', message, requestId, error: isExpected ? undefined : errorText(error) });
   }
 
-  /** Logs a request that has ended. A list that an error cuts off is logged as an error, although its status is 200. */
+  /** Logs a request that has ended. A list that an error ended early is logged as an error, although its status is 200. */
   request(message: RequestMessage): void {
     this.#write({
       level: message.code === 'incomplete' ? 'error' : 'info',
@@ -179,7 +179,7 @@ export class Output {
       if (this.#isPipe) return writeSync(this.#descriptor, bytes);
       return (await writeInPool(this.#descriptor, bytes)).bytesWritten;
     } catch (error) {
-      // After another error, such as a closed pipe or a full disk, a later write may succeed.
+      // After any other error, such as a closed pipe or a full disk, the text is dropped. A later write may succeed.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return bytes.length;
       await sleep(retryMs);
       return 0;

@@ -55,7 +55,7 @@ export function parseConnectionString({ value: text, source }: Setting): Postgre
   return { kind: 'postgres', place, source, connectionString, max: Number(max), schema, table };
 }
 
-/** `pg` ignores unknown parameters, and guesses invalid numbers. */
+/** `pg` ignores unknown parameters, and does not reject invalid numbers. */
 function checkParameters(parameters: URLSearchParams, source: string): void {
   for (const [name, value] of parameters) {
     let problem;
@@ -113,7 +113,7 @@ const wrongSettingCodes: ReadonlySet<string | undefined> = new Set([
 const wrongSettingMessage =
   /password must be a string|does not support SSL|^database .* does not exist|auth\w+ failed|startup parameter/;
 
-/** Returns whether only a changed setting, file or database can repair an error. */
+/** Returns whether an error recurs until a setting, a file or the database is changed. */
 export function isWrongSetting(error: unknown): boolean {
   return [...errorChain(error)].some((each) => {
     if (isPlantStoreError(each)) return each.code === 'storage_unsupported';

@@ -53,7 +53,7 @@ async function dispatch(args: string[]): Promise<number> {
   }
   if (['--help', '-h'].includes(first)) return show(help());
   const name = commandNames.find((each) => each === first || each === `${first} ${second}`);
-  // `token` alone stands for all of its commands.
+  // `plant-store token --help` shows the help of all token commands.
   const similar = name === undefined ? commandNames.filter((each) => each.startsWith(`${first} `)) : [name];
   const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
   if (similar.length > 0 && (flags.includes('--help') || flags.includes('-h'))) {

@@ -5,7 +5,7 @@ import { maxPageLength, readPage, toJsonPage } from './page.ts';
 import type { JsonPage, PageRequest } from './page.ts';
 import type { StorageAdapter } from './storage-adapter.ts';
 
-/** A turn starts at the latest after this many requests, because an iteration with many clients takes long. */
+/** A turn starts early if this many requests have arrived, because an iteration with many clients takes long. */
 const maxArrivals = 64;
 
 interface Entry {
@@ -17,10 +17,10 @@ interface Entry {
 /**
  * Reads pages in turns: one in each event loop iteration, or more if there are many requests. A turn first checks the
  * storage's version, so a page reflects every commit that was acknowledged before the page was requested. It then
- * returns cached pages, and reads the others. If only one client sends requests, it does not wait.
+ * returns cached pages, and reads the others. If only one client sends requests, its turns start immediately.
  *
- * The reads of a user are limited to one long page at a time, or several short ones, and users are served in
- * round-robin order. A user with many requests therefore does not delay the lists of others.
+ * A user's reads in progress have limits of at most 1000 plants in total. Users are served in round-robin order. A user
+ * with many requests therefore does not delay the lists of others.
  */
 export class PageReader {
   readonly #storage: StorageAdapter;
@@ -43,7 +43,7 @@ export class PageReader {
     }
   }
 
-  /** Removes a user's page from the cache. */
+  /** Must be called when a user's plants might have changed. */
   forget(user: string): void {
     this.#cache?.forget(user);
   }
@@ -99,7 +99,7 @@ export class PageReader {
     let plants = 0;
     for (const [user, entries] of this.#waiting) {
       if (this.#reading.has(user)) continue;
-      // A synchronous adapter blocks the event loop.
+      // The other users wait for the next iteration, because a synchronous adapter blocks the event loop.
       if (plants >= maxPageLength) {
         this.#schedule();
         return;
@@ -145,10 +145,13 @@ export class PageReader {
   }
 }
 
-/** The estimated size of a cached page without its JSON, in UTF-16 code units. */
+/** The estimated size of a cache entry without its user and its JSON, in UTF-16 code units. */
 const overhead = 512;
 
-/** Contains at most one page of each user, the first of a list, so that many different limits need no more memory. */
+/**
+ * Contains at most one page of each user: the first page of the user's latest list. A user who requests lists with many
+ * different limits therefore uses no more memory.
+ */
 class PageCache {
   readonly #maxCodeUnits: number;
   readonly #dataVersion: () => number;

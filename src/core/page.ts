@@ -70,7 +70,7 @@ function checkPage(page: Partial<PlantPage> | null | undefined, { after, limit }
     const isInRange = isEmpty ? !hasMore : (after === undefined || first.id > after) && first.id <= last.id;
     if (plants.length <= limit && isInRange) return;
   }
-  const rule = 'at most limit plants, in ascending order of id, after the id; at least one if hasMore is true';
+  const rule = 'at most limit plants with ids over after, in ascending order; at least one if hasMore is true';
   throw new TypeError(`list of the storage adapter must return { plants, hasMore }: ${rule}`);
 }
 
@@ -79,7 +79,10 @@ export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
   return Object.freeze({ json: plantsJson(plants), count: plants.length, lastId: plants.at(-1)?.id, hasMore });
 }
 
-/** Scans a storage sorted by user and id. `read` returns the plants after a key: all, or at least a full page. */
+/**
+ * Scans a storage in the order of user and id. `read` returns the plants after a key: all of them, or at least enough
+ * for a full page.
+ */
 export async function* scanPages(
   read: (user: string, after: PlantId) => OwnedPlant[] | Promise<OwnedPlant[]>,
 ): AsyncGenerator<OwnedPlant[], void, undefined> {

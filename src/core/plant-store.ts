@@ -19,8 +19,8 @@ export interface PlantStoreOptions {
   maxPendingWrites?: number | undefined;
   /**
    * The maximum size of the page cache in bytes, 0 or more; default 16777216. Each UTF-16 code unit of JSON counts as
-   * two bytes. The cache contains one page for each user, the first page of the list that was read last, and is used
-   * only if the adapter has a `dataVersion` method.
+   * two bytes. The cache contains at most one page of each user: the first page of the user's latest list. Only
+   * {@link PlantStore.listPageJson} and the HTTP service use it, and only if the adapter has a `dataVersion` method.
    */
   maxCacheBytes?: number | undefined;
 }
@@ -116,7 +116,7 @@ export class PlantStore {
 
   /**
    * Returns a page of a user's plants as JSON, in the form of a response to `GET /plants`. A page contains at most 1000
-   * plants, and fewer if names are very long. If `hasMore` is `true`, pass `lastId` as `after` to read the next page.
+   * plants, and fewer if names or tags are very long. If `hasMore` is `true`, pass `lastId` as `after` to read the next page.
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example
@@ -132,7 +132,7 @@ export class PlantStore {
    * Deletes a user's plant.
    *
    * @returns whether the plant existed.
-   * @throws {PlantStoreError} `invalid_id` if `id` is not an int64; `saturated` if too many writes are pending.
+   * @throws {PlantStoreError} `invalid_id` if `id` is invalid; `saturated` if too many writes are pending.
    * @example
    * if (!(await store.deletePlant('ada', 7))) console.log('There was no plant 7');
    */

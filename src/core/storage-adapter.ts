@@ -24,7 +24,7 @@ export function idOf(write: Write): PlantId {
 
 /** Selects which of a user's plants to read. */
 export interface ListRange {
-  /** Only plants with greater ids are read. `undefined` starts at the smallest id. */
+  /** Only plants with greater ids are read. If `undefined`, the list starts at the smallest id. */
   readonly after: PlantId | undefined;
   /** The maximum number of plants to return, 1 to 1000. */
   readonly limit: number;
@@ -69,8 +69,8 @@ export interface StorageAdapter {
    * each key, so an adapter can apply the writes in any order. It contains 0 to 1000 writes, with at most 1 MiB of
    * names and tags in UTF-8 unless it is a single write. A PlantStore has at most one commit in flight.
    *
-   * A rejection means that the outcome is unknown: the batch might or might not have been applied. It must not take
-   * effect after the rejection.
+   * A rejection means that the outcome is unknown: the batch might or might not have been applied. The batch must
+   * not take effect after the rejection.
    */
   commit(writes: readonly Write[]): Promise<boolean[]>;
 
@@ -93,8 +93,8 @@ export interface StorageAdapter {
    * Optional. Returns the version of the stored plants, a finite number. A PlantStore caches pages only if this method
    * exists. It is for storages that can tell synchronously, at low cost, whether others have changed the plants.
    *
-   * Every commit by another adapter or process must change the version. The version must change no earlier than `list`
-   * returns the new plants, and no later than the commit resolves. A version must never recur. For example, the number
+   * Every commit by another adapter or process must change the version. The version must not change before `list`
+   * returns the new plants, and must have changed when the commit resolves. A version must never recur. For example, the number
    * of commits is a valid version, but the number of plants is not. A PlantStore calls this method before it reads
    * pages, possibly during a commit. If the version has changed, it clears its cache. The PlantStore's own commits
    * should not change the version. After `close()`, the method returns any number, or throws a PlantStoreError with

@@ -28,7 +28,7 @@ const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('pl
 
 const maxBatchWrites = 1000;
 
-/** Bounds the time that a commit of a synchronous adapter blocks the event loop. A larger write is a batch alone. */
+/** Bounds the time that a commit of a synchronous adapter blocks the event loop. A larger write is a batch of its own. */
 const maxBatchBytes = 1_048_576;
 
 /** A batch waits at most this many event loop iterations for more writes. */
@@ -170,8 +170,8 @@ export class WriteQueue {
   }
 
   /**
-   * Removes the writes of the next batch. A user's writes fit while they take no more than the batch has left, so that
-   * large writes of one user leave space for those of others.
+   * Removes the writes of the next batch. A write fits if its user's writes in the batch, including this one, are no
+   * larger than the free space of the batch. Large writes of one user therefore leave space for those of others.
    */
   #takeBatch(): Entry[] {
     const batch: Entry[] = [];

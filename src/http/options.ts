@@ -50,8 +50,8 @@ export interface ServiceOptions<Raw = unknown> {
   trustedProxies?: number | undefined;
   /**
    * Called with each error that causes a 500 or 503 response, except `saturated` and `closed`, and with each error that
-   * interrupts a list. The default function writes the error, the method and the path to standard error. It is also
-   * called if this function throws.
+   * interrupts a list. The default function writes the error, the method and the path to standard error. If this
+   * function throws, the default function is called too.
    */
   onError?: ((error: unknown, request: FailedRequest) => void) | undefined;
 }

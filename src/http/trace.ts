@@ -43,7 +43,7 @@ export interface RequestMessage {
    * to the end of the response.
    */
   readonly durationMs: number;
-  /** `false` if the client disconnected or an error ended the response early. The status is the one that was sent. */
+  /** `false` if the client disconnected or an error ended the response early. */
   readonly isComplete: boolean;
 }
 

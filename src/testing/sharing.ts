@@ -13,7 +13,7 @@ import { ReferenceStore, create, createEach, integersBelow, plantOf, remove, rem
 /** The user whose ids all processes try to create. */
 const contested = 'all';
 
-/** Returns the batch with the number `n` of a writer: ten long plants, and the removal of four older ones. */
+/** Returns batch `n` of a writer: it adds ten long plants and one contested plant, and removes four older plants. */
 function batchOf(writer: string, n: number): Write[] {
   const added = integersBelow(10).map((k) => create(10 * n + k, writer, `${writer} `.repeat(500)));
   const removed = n === 0 ? [] : integersBelow(4).map((k) => remove(10 * (n - 1) + k, writer));

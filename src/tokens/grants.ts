@@ -32,8 +32,7 @@ export interface TokenFileOptions {
  * - While a changed file cannot be read, has another hard link or is mounted without its folder, the function rejects
  *   every token with `storage_unavailable`.
  *
- * @throws {Error} if the file does not exist, is invalid, has another hard link or is mounted without its folder when
- *   `createTokenFileAuthenticator` is called.
+ * @throws {Error} if the file does not exist, is invalid, has another hard link or is mounted without its folder.
  * @example
  * const server = createPlantServer(store, { authenticate: createTokenFileAuthenticator('tokens.json') });
  */

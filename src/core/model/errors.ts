@@ -12,7 +12,7 @@ export interface ErrorRow {
 export type ErrorCode =
   /** The body is not JSON in UTF-8. */
   | 'invalid_json'
-  /** The body, or the argument of `createPlant`, is not a NewPlant; the message names the field. */
+  /** The body, or the argument of `createPlant`, is not a NewPlant; the message says why. */
   | 'invalid_plant'
   /** The user already has a plant with this id. */
   | 'id_taken'
@@ -28,7 +28,7 @@ export type ErrorCode =
   | 'body_too_large'
   /** The request is not well-formed HTTP. */
   | 'malformed_request'
-  /** The user is not a string of 1 to 255 bytes of UTF-8. */
+  /** The user is not a string of 1 to 255 bytes of UTF-8, or contains U+0000 or an unpaired surrogate. */
   | 'invalid_user'
   /** The request has no bearer token. */
   | 'missing_credentials'

@@ -32,7 +32,7 @@ export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
 
-/** Returns the same text as {@link plantJson} for each plant, but is faster. */
+/** Returns a JSON array of plants. This is faster than {@link plantJson} for each plant. */
 export function plantsJson(plants: readonly Plant[]): string {
   return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
 }
@@ -74,7 +74,6 @@ function invalid(message: string): PlantStoreError {
 /** Enough for every `sub` of OpenID Connect (Core 1.0 §2). A PostgreSQL index limits a user to about 2700 bytes. */
 const maxUserBytes = 255;
 
-/** Throws `invalid_user` if the value is invalid. */
 export function checkUser(user: unknown): asserts user is string {
   if (!isUser(user)) throw new PlantStoreError('invalid_user');
 }

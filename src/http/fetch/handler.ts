@@ -43,7 +43,7 @@ function createResponse({ status, headers, body, onEnd }: ServiceResponse, reque
   return new Response(sent, init);
 }
 
-/** Requests whose list is being sent. The signal of a request that is garbage-collected would never abort. */
+/** The requests whose list is being sent. If such a request were garbage-collected, its signal would never abort. */
 const sending = new Set<Request>();
 
 /** Each page is read only when the consumer requests it. */

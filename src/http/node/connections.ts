@@ -42,7 +42,8 @@ const connectionsOf = new WeakMap<Server, Map<Socket, Progress>>();
  * Makes room for new connections. When more than 95% of `maxConnections` are open, closes the one that has made no
  * progress for the longest time, if this time is longer than a second. A connection makes progress when it is accepted,
  * when a request header is complete, and when the operating system has accepted all data that was waiting to be sent.
- * When all are open, closes the oldest connection that has not sent a complete request header, however young it is.
+ * If no connection has been idle that long and all `maxConnections` are open, closes the oldest connection that has not
+ * sent a complete request header.
  * Publishes each closed connection on the channel `plant-store:connection:evicted`.
  */
 export function enableEviction(server: Server): void {

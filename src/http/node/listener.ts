@@ -15,12 +15,12 @@ import { closeAfter, closeAfterUpgrade, currentResponse } from './connections.ts
  */
 export type ServiceListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => Promise<void>;
 
-/** The maximum number of pipelined requests that wait on a connection. One more closes it. Each uses 3 KiB. */
+/** The maximum number of pipelined requests that wait on a connection. One more request closes the connection. */
 const maxWaiting = 32;
 
 /**
- * Creates a node:http request listener for the HTTP service, for HTTP/1.1 only. It does not change the server's
- * settings. The requests of a connection are handled one after another.
+ * Creates a node:http request listener for the HTTP service. It supports HTTP/1.0 and HTTP/1.1, and does not change the
+ * server's settings. The requests of a connection are handled one after another.
  *
  * The listener is also a Connect middleware for an Express-style app, at the root or under a prefix. Mount it before
  * any body parser. It calls `next()` for paths that the service does not handle. Without `next`, it responds to
@@ -106,7 +106,7 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
   }
 }
 
-/** Writes the response; a long list page by page. Returns early if the client disconnects. */
+/** Writes the response, a long list page by page. Returns early if the client disconnects. */
 async function send(
   { status, headers, body }: ServiceResponse,
   message: IncomingMessage,
@@ -215,7 +215,7 @@ class NodeRequest implements ServiceRequest {
     const announced = this.#headers['content-length'];
     const bytes = new BodyBytes(maxBytes, announced);
     if (message.readableDidRead) {
-      // Function hosts, such as that of Cloud Functions, read the body and keep its bytes.
+      // Function hosts, such as Google Cloud Functions, read the body first and keep its bytes in `rawBody`.
       const { rawBody } = message as { rawBody?: unknown };
       if (!types.isUint8Array(rawBody)) {
         throw new Error('The request body was already read: mount the listener before any body parser.');
@@ -245,7 +245,7 @@ class NodeRequest implements ServiceRequest {
         if (error !== undefined) settle(error);
       };
       const onEnd = (): void => {
-        // The rest of a body can arrive after an application's server has sent an error response, such as at a timeout.
+        // The server may have sent an error response, for example after a timeout, before the rest of the body arrived.
         settle(this.isOpen ? undefined : new HttpError('malformed_request'));
       };
       // Without this listener, the promise would never settle after a disconnect.

@@ -26,7 +26,7 @@ const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean }
 const serverProperties = {
   // During a request, a connection is closed if no byte is sent or received for about this long.
   timeout: 60_000,
-  // node:http keeps each field of an incomplete header as two strings. A header of 16 KiB could use 150 KB. One field
+  // node:http keeps each field of an incomplete header as two strings, so many short fields use much memory. One field
   // more than the limit is kept, so that every version of Node.js shows that there are too many.
   maxHeadersCount: maxFields + 1,
   // A client that has ended its side of the connection still receives the response.

@@ -22,14 +22,14 @@ const schema = `
   PRAGMA user_version = ${schemaVersion}`;
 
 /**
- * A checkpoint that finds a longer WAL, for example after a slow backup, truncates it to this size. In normal use, the
- * WAL stays below 17 MiB and keeps its size, because an fsync takes longer while a file grows.
+ * A checkpoint truncates a longer WAL, for example after a slow backup, to this size. In normal use, the WAL is shorter
+ * and is not truncated, because an fsync takes longer while a file grows.
  */
 const maxKeptWalBytes = 67_108_864;
 
 export const defaultBusyTimeoutMs = 5000;
 
-/** After the file has been opened, the maximum time that one SQLite call waits for a lock and blocks the event loop. */
+/** The maximum time that an SQLite call blocks the event loop to wait for a lock, after the file has been opened. */
 const maxBlockingMs = 100;
 
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {

@@ -60,7 +60,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Throws an error if the file is missing or empty, but its WAL exists. SQLite would delete this WAL. */
+/** Throws an error if the file is missing or empty, but its WAL is not. SQLite would delete this WAL. */
 function refuseOrphanedWal(path: string): void {
   // The WAL is checked first, because a process that creates the file writes to the file before it writes to the WAL.
   if (!hasWal(path) || sizeOf(path) > 0) return;

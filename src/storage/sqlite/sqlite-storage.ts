@@ -152,6 +152,7 @@ function toFile(path: string | URL): string {
 /** Less than every int64. SQLite compares integers with doubles exactly. */
 const beforeAll = -Infinity;
 
+// With `LIMIT ?` in place of `LIMIT ? + 0`, SQLite would prepare the statement again for each execution.
 const ofUser = 'FROM plants WHERE user = ? AND id > ? ORDER BY id LIMIT';
 
 /** Only the rows of a scan contain the user. */
@@ -194,7 +195,7 @@ export class Reader {
   }
 }
 
-/** Reads up to `limit` plants after a key. Stops earlier when the plants exceed the size of a page. */
+/** Reads up to `limit` plants after a key. Stops earlier if the plants fill a page. */
 function readSteps<Item>(
   statement: StatementSync,
   toItem: (row: Row) => Item,

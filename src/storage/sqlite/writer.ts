@@ -15,8 +15,9 @@ const retryAfterMs = 10;
 /** The first batch of at least this many writes raises the size of the WAL at which SQLite runs a checkpoint. */
 const largeBatch = 16;
 /**
- * SQLite's default is 1000 pages of 4 KiB. With large batches, a longer WAL saves copies of pages that change often.
- * With small batches, it would grow for thousands of commits, and an fsync takes longer while the WAL grows.
+ * SQLite's default is 1000 pages of 4 KiB. With large batches, a longer WAL causes fewer checkpoints, so pages that
+ * change often are copied less. With small batches, the WAL would grow for thousands of commits, and an fsync takes
+ * longer while the WAL grows.
  */
 const checkpointPages = 4000;
 

@@ -23,7 +23,8 @@ if (port === null) throw new Error('This file is the commit thread of Plant Stor
 
 const { files: expected, busyTimeoutMs } = workerData as ThreadSettings;
 
-// The files must be those that the main thread reads. `OpenFiles` would create a missing file.
+// The files must be those that the main thread reads. The first check is needed, because `OpenFiles` would create a
+// missing file.
 requireInPlace(expected);
 const files = new OpenFiles(expected.path, busyTimeoutMs);
 requireInPlace(expected);
