@@ -48,7 +48,8 @@ it('openStorage › leaves no backend waiting for a lock after query_timeout', a
   const url = await cluster.makeDatabase();
   const storage = await openStorage(locate(`${url}?application_name=garden&max=2&query_timeout=500`));
   t.after(() => storage.close());
-  await storage.commit([create(1)]);
+  // A slow machine may need more time than query_timeout.
+  await eventually(() => storage.commit([create(1)]));
   const busy = new Client({ connectionString: url });
   await busy.connect();
   t.after(() => busy.end());
@@ -60,7 +61,7 @@ it('openStorage › leaves no backend waiting for a lock after query_timeout', a
     assert.ok(backends.length <= 2, `${backends.length} backends`);
   });
   await busy.query('COMMIT');
-  assert.equal((await storage.list('ada', firstPage)).plants[0]?.id, 1n);
+  await eventuallyEqual(async () => (await storage.list('ada', firstPage)).plants[0]?.id, 1n);
 });
 
 it('parseStorage › refuses connection parameters that pg would ignore or guess, and passes others to pg', () => {
@@ -141,9 +142,7 @@ it('serve over PostgreSQL › waits while the database is down, and logs the rec
   const child = spawnCommand(['serve', '--port', '0', '--admin-port', '0', '--create', '--storage', url], { cwd });
   const server = await untilListening(t, child, /^Health and metrics: (\S+)\n[^]*waiting for the storage/m);
   const becomes = (status: number): Promise<void> =>
-    eventually(async () => {
-      assert.equal((await fetch(`${server.url}/ready`)).status, status);
-    }, 20_000);
+    eventuallyEqual(async () => (await fetch(`${server.url}/ready`)).status, status);
   await becomes(503);
   assert.doesNotMatch(server.stdout(), /listening/);
   await cluster.restart();
