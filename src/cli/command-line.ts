@@ -122,12 +122,14 @@ export function readLogFormat(args: string[]): LogFormat {
   return flags.log.words.find((word) => word === given) ?? defaultLogFormat;
 }
 
-/** Turns an error of `parse` into a UsageError that names `source`, the flag or variable. */
+/** Turns an error of `parse` into a UsageError that names `source`, the flag or variable, and not the library's option. */
 export function withUsageError<T>(source: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw new UsageError(`${source} is invalid: ${(error as Error).message}.`, { cause: error });
+    const { message } = error as Error;
+    const [, problem = `is invalid: ${message}`] = /^(?:basePath|corsOrigin) (.*)/s.exec(message) ?? [];
+    throw new UsageError(`${source} ${problem}.`, { cause: error });
   }
 }
 
