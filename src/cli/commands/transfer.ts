@@ -125,21 +125,27 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 /** Returns a sentence if the line is not a plant, and `undefined` if it is blank. */
 function parsePlantLine(line: Buffer): OwnedPlant | string | undefined {
   if (line.length > maxLineBytes) return 'it is longer than 1 MiB.';
+  let user: unknown;
   try {
     // The decoder omits U+FEFF, a byte order mark, which some programs write at the start of a file.
     const text = decoder.decode(line);
     if (text.trim() === '') return undefined;
     const value = parseExactJson(text);
+    ({ user } = (value ?? {}) as { user?: unknown });
     const plant = parseNewPlant(value);
-    const { user } = value as { user?: unknown };
     return isUser(user) ? { user, plant } : errorTable.invalid_user.message;
   } catch (error) {
-    return isPlantStoreError(error) ? error.message : 'it is not JSON in UTF-8.';
+    if (!isPlantStoreError(error)) return 'it is not JSON in UTF-8.';
+    return isUser(user) ? `${error.message} Its user is ${quoted(user)}.` : error.message;
   }
 }
 
+function quoted(user: string): string {
+  return printable(JSON.stringify(user));
+}
+
 function tellConflict({ user, plant: { id } }: PlantConflict): void {
-  tell(`User ${printable(JSON.stringify(user))} has a different plant with id ${id}, which was not changed.`);
+  tell(`User ${quoted(user)} has a different plant with id ${id}, which was not changed.`);
 }
 
 /** Prints the counts. Returns the exit code. */

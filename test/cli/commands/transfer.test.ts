@@ -76,7 +76,7 @@ const badLines: readonly { line: string | Buffer; problem: string }[] = [
   { line: '[]', problem: 'object' },
   { line: '{"id":1,"name":"x"}', problem: 'user' },
   { line: '{"user":"","id":1,"name":"x"}', problem: 'user' },
-  { line: '{"user":"ada","id":9223372036854775808,"name":"x"}', problem: 'id' },
+  { line: '{"user":"a\u009bda","id":9223372036854775808,"name":"x"}', problem: 'id .*"a\\\\u009bda"' },
   { line: Buffer.from('{"user":"ada","id":1,"name":"\xff"}', 'latin1'), problem: 'JSON' },
   { line: 'x'.repeat(2 ** 20 + 1), problem: 'longer than 1 MiB' },
 ];
