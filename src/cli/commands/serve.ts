@@ -185,9 +185,6 @@ function announce({ settings, location, tokens }: Config, grants: TokenGrants, u
   say(lines.filter((line) => line !== undefined).join('\n'));
 }
 
-/** The codes of errors that recur on a retry. EADDRINUSE is not included: another program may release the port. */
-const wrongAddressCodes = new Set(['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND']);
-
 export async function listen(server: Server, host: string, port: number, flags: string): Promise<string> {
   // The brackets around an IPv6 address belong only to URLs.
   const name = host.replace(/^\[(.*)\]$/, '$1');
@@ -196,7 +193,8 @@ export async function listen(server: Server, host: string, port: number, flags: 
     await once(server, 'listening');
   } catch (cause) {
     const { code = '', message } = cause as NodeJS.ErrnoException;
-    const Kind = wrongAddressCodes.has(code) ? UsageError : Error;
+    // After any other error, a retry may succeed: at boot, an address or the name service may not be available yet.
+    const Kind = code === 'EACCES' ? UsageError : Error;
     throw new Kind(`${message}. Change ${flags}.`, { cause });
   }
   const { port: listening } = server.address() as AddressInfo;
