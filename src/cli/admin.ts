@@ -13,8 +13,9 @@ import type { RequestMessage } from '../http/trace.ts';
 import type { TokenGrants } from '../tokens/grants.ts';
 import { version } from './command-line.ts';
 import { commit } from './commit.ts';
+import { describeError } from './errors.ts';
 import type { Log } from './log.ts';
-import { describeError, printable } from './process.ts';
+import { printable } from './process.ts';
 
 /** The media type of the Prometheus text format. The other plain-text responses use it, too. */
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8';

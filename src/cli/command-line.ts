@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
+import { UsageError } from './errors.ts';
 import type { LogFormat } from './log.ts';
 import { printable } from './process.ts';
 import { commands, flags, flagsOf, prefix, variablesOf } from './table.ts';
@@ -9,9 +10,6 @@ import type { Command, CommandName, Flag, FlagName } from './table.ts';
 const require = createRequire(import.meta.url);
 
 export const version: string = (require('../../package.json') as { version: string }).version;
-
-/** Thrown if a command cannot run as requested. The message says what to change. The process exits with code 2. */
-export class UsageError extends Error {}
 
 /** The value of a flag. `source` is the name of the flag or the environment variable, for use in error messages. */
 export interface Setting<T = string> {
@@ -120,17 +118,6 @@ export function readLogFormat(args: string[]): LogFormat {
   const { values } = parseArgs({ args, options: { log: { type: 'string' } }, strict: false });
   const given = values.log ?? readVariable('log', [])?.value;
   return flags.log.words.find((word) => word === given) ?? defaultLogFormat;
-}
-
-/** Turns an error of `parse` into a UsageError that names `source`, the flag or variable, and not the library's option. */
-export function withUsageError<T>(source: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    const { message } = error as Error;
-    const [, problem = `is invalid: ${message}`] = /^(?:basePath|corsOrigin) (.*)/s.exec(message) ?? [];
-    throw new UsageError(`${source} ${problem}.`, { cause: error });
-  }
 }
 
 /** Loads an optional package. `source` is the flag or the environment variable that requires the package. */

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TokenGrants } from '../tokens/grants.ts';
 import { finishIssue, issueToken } from '../tokens/issue.ts';
-import { UsageError } from './command-line.ts';
+import { UsageError } from './errors.ts';
 import { shellQuoted } from './process.ts';
 
 function firstTokenFile(tokens: string): string {
@@ -16,40 +16,39 @@ function firstTokenFile(tokens: string): string {
 export async function createFirstToken(tokens: string): Promise<void> {
   const file = firstTokenFile(tokens);
   if (finishIssue(tokens, tryRead(file).trim())) return;
-  if (existsSync(file) && !isEmptyFile(file)) {
-    throw new UsageError(`The first token would be written to ${file}, which exists: move it away.`);
-  }
+  // A first start that was killed can leave an empty file.
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile() === true && stats.size === 0) rmSync(file);
   await issueToken(tokens, { user: 'me' }, (token) => {
     try {
-      if (isEmptyFile(file)) rmSync(file);
       writeFileSync(file, `${token}\n`, { flag: 'wx', mode: 0o600, flush: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(file, { force: true });
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+        throw new UsageError(`The first token would be written to ${file}, which exists: move it away.`, {
+          cause: error,
+        });
+      }
+      rmSync(file, { force: true });
       throw error;
     }
   });
 }
 
-/** A first start that is killed can leave an empty file. */
-function isEmptyFile(file: string): boolean {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  return stats?.isFile() === true && stats.size === 0;
-}
-
-/** Returns `undefined` if the file with the first token is missing, or if its token is not valid. */
-export function describeFirstToken(tokens: string, grants: TokenGrants, url: string): string | undefined {
+/** Returns '' if the file with the first token is missing, or if its token is not valid. */
+export function describeFirstToken(tokens: string, grants: TokenGrants, url: string): string {
   const file = firstTokenFile(tokens);
   try {
-    if (grants.find(tryRead(file).trim()) === null) return undefined;
+    if (grants.find(tryRead(file).trim()) === null) return '';
   } catch {
     // The tokens file has changed since the start and cannot be read. The log says so.
-    return undefined;
+    return '';
   }
   return `
 A token for the user 'me' is in ${file}.
 Move the token to a safe place, and remove that file. To list your plants, run:
 
   curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${shellQuoted(`${url}/plants`)}
+
 `;
 }
 

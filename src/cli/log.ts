@@ -8,7 +8,8 @@ import { errorText } from '../boundary/error-text.ts';
 import { isPlantStoreError } from '../core/model/errors.ts';
 import type { EvictionMessage } from '../http/node/connections.ts';
 import type { RequestMessage } from '../http/trace.ts';
-import { describeError, formatCount, printable } from './process.ts';
+import { describeError } from './errors.ts';
+import { formatCount, printable } from './process.ts';
 
 export type LogFormat = 'json' | 'pretty';
 type Level = 'info' | 'error';

@@ -1,13 +1,12 @@
 import { callbackify } from 'node:util';
 import type * as Pg from 'pg';
-import { errorChain, isError } from '../boundary/error-text.ts';
-import { isPlantStoreError, NoStoreError } from '../core/model/errors.ts';
+import { isError } from '../boundary/error-text.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
-import { isFileOrMissing, WrongFileError } from '../files/file.ts';
+import { isFileOrMissing } from '../files/file.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
-import { sqlState } from '../storage/postgres/statements.ts';
-import { loadOptional, UsageError, withUsageError } from './command-line.ts';
+import { loadOptional } from './command-line.ts';
 import type { Setting } from './command-line.ts';
+import { UsageError, withUsageError } from './errors.ts';
 import { printable } from './process.ts';
 
 /** While a commit is pending, all other writes wait, so the query timeout limits how long a failover blocks writes. */
@@ -98,26 +97,4 @@ export function openPostgres(location: PostgresLocation, createTable: boolean): 
   const closeStorage = storage.close.bind(storage);
   let closing: Promise<void> | undefined;
   return Object.assign(storage, { close: () => (closing ??= closeStorage().then(() => pool.end())) });
-}
-
-const wrongSettingCodes: ReadonlySet<string | undefined> = new Set([
-  // SQLSTATEs: a role that may not log in, a wrong password, a missing database, schema or table, a missing privilege,
-  // and an unknown or invalid parameter in `options`.
-  ...['28000', '28P01', '3D000', '3F000', '42P01', '42501', '42704', '22023'],
-  // Codes of Node.js for a certificate that `sslmode`, `sslrootcert` or the host name does not allow.
-  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
-  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'],
-]);
-
-/** The errors of `pg` itself have no SQLSTATE, and PgBouncer uses 08P01 for all of its errors. */
-const wrongSettingMessage =
-  /password must be a string|does not support SSL|^database .* does not exist|auth\w+ failed|startup parameter/;
-
-/** Returns whether an error recurs until a setting, a file or the database is changed. */
-export function isWrongSetting(error: unknown): boolean {
-  return [...errorChain(error)].some((each) => {
-    if (isPlantStoreError(each)) return each.code === 'storage_unsupported';
-    if (each instanceof WrongFileError || each instanceof NoStoreError) return true;
-    return isError(each) && (wrongSettingCodes.has(sqlState(each)) || wrongSettingMessage.test(each.message));
-  });
 }

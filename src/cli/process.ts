@@ -2,8 +2,6 @@ import { fstatSync, readSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout } from 'node:timers';
 import { promisify } from 'node:util';
-import { errorChain, isError } from '../boundary/error-text.ts';
-import { errorTable } from '../core/model/errors.ts';
 
 /** Thrown if the program that reads standard output, such as `head`, has closed it. */
 export class ClosedPipeError extends Error {}
@@ -59,30 +57,13 @@ export function formatCount(count: number, unit: string): string {
   return `${count.toLocaleString('en-US')} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-const generalMessages = ['', errorTable.storage_unavailable.message, errorTable.storage_unsupported.message];
-
-/** Describes an error and its causes on one line, without the general messages that clients receive. */
-export function describeError(error: unknown): string {
-  const texts: string[] = [];
-  for (const each of errorChain(error)) {
-    const text = isError(each) ? each.message : String(each);
-    if (!generalMessages.includes(text) && !texts.some((shown) => shown.includes(text))) texts.push(text);
-  }
-  const [first, ...causes] = texts;
-  if (first === undefined) return isError(error) ? error.message : '';
-  if (texts.some((text) => text.includes('client password must be a string'))) {
-    return 'The database asks for a password: set it in the connection string or in PGPASSWORD.';
-  }
-  return causes.length === 0 ? first : `${first} (${causes.join(', ')})`;
-}
-
 /** Signals within this interval count as one. If npm runs a command, Ctrl-C causes two: npm forwards the signal. */
 const sameSignalMs = 100;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs `work` with an `AbortSignal`. SIGINT, SIGTERM and, on a terminal, SIGHUP abort it, with the signal's name as the
- * reason. `work` may throw the reason only if it has changed nothing. A second signal ends the process.
+ * reason. A second signal ends the process.
  */
 export async function runInterruptibly(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
@@ -98,10 +79,6 @@ export async function runInterruptibly(work: (signal: AbortSignal) => Promise<nu
   for (const name of signals) process.on(name, onSignal);
   try {
     return await work(interruption.signal);
-  } catch (error) {
-    if (error !== interruption.signal.reason) throw error;
-    tell('plant-store: Interrupted: nothing was changed.');
-    return exitCodeOf(interruption.signal);
   } finally {
     stopListening();
   }

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { findExposure } from '../files/file.ts';
 import { databaseFiles } from '../storage/sqlite/file.ts';
-import { UsageError } from './command-line.ts';
+import { UsageError } from './errors.ts';
 import { shellQuoted } from './process.ts';
 
 /**

@@ -1,13 +1,14 @@
 import { constants } from 'node:os';
-import { readCommandLine, readLogFormat, UsageError, version } from './command-line.ts';
+import { readCommandLine, readLogFormat, version } from './command-line.ts';
 import type { Settings } from './command-line.ts';
 import { backUp, restore } from './commands/backup.ts';
 import * as serve from './commands/serve.ts';
 import * as token from './commands/token.ts';
 import * as transfer from './commands/transfer.ts';
 import { commit } from './commit.ts';
+import { describeError, isWrongSetting, UsageError } from './errors.ts';
 import { jsonError } from './log.ts';
-import { ClosedPipeError, describeError, print, tell } from './process.ts';
+import { ClosedPipeError, print, tell } from './process.ts';
 import { commandHelp, commandNames, help } from './table.ts';
 import type { CommandName } from './table.ts';
 
@@ -37,7 +38,8 @@ export async function run(args: string[]): Promise<number> {
     if (error instanceof ClosedPipeError) return 128 + constants.signals.SIGPIPE;
     const isMisuse = error instanceof UsageError;
     warn(args, isMisuse ? error.message : describeError(error));
-    return isMisuse ? 2 : 1;
+    // A supervisor must not restart a server that needs another setting, file or database.
+    return isMisuse || (args[0] === 'serve' && isWrongSetting(error)) ? 2 : 1;
   }
 }
 

@@ -1,36 +1,32 @@
-import { existsSync } from 'node:fs';
-import { isError } from '../boundary/error-text.ts';
 import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
 import { Reader, SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
-import { UsageError } from './command-line.ts';
 import type { Setting } from './command-line.ts';
+import { addPlace, UsageError } from './errors.ts';
 import { openPostgres, parseConnectionString } from './postgres.ts';
 import type { PostgresLocation } from './postgres.ts';
 import { requireSafePath } from './refuse-root.ts';
 
-/** A parsed storage setting. `place` describes the storage, without a password. */
+/** A parsed storage setting. `place` is the path of an SQLite file, or describes the storage without a password. */
 export type StorageLocation =
   | { readonly kind: 'memory'; readonly place: string }
-  | { readonly kind: 'sqlite'; readonly place: string; readonly file: string; readonly commitThread: boolean }
+  | { readonly kind: 'sqlite'; readonly place: string; readonly commitThread: boolean }
   | PostgresLocation;
 
 type Kind = StorageLocation['kind'];
-type Located<K extends Kind> = Extract<StorageLocation, { kind: K }>;
-type StoredLocation = Located<'sqlite' | 'postgres'>;
 
-const forms = {
+const forms: Readonly<Record<Kind, string>> = {
   sqlite: 'sqlite:FILE[?commitThread=true]',
   postgres: 'postgres://USER:PASSWORD@HOST/DATABASE',
   memory: 'memory',
-} as const satisfies Record<Kind, string>;
+};
 
 /** Error messages contain the value only if it looks like a file name. Any other value may contain a password. */
-export function parseStorage<K extends Kind>(setting: Setting, kinds: readonly K[]): Located<K> {
+export function parseStorage(setting: Setting, kinds: readonly Kind[] = ['sqlite', 'postgres']): StorageLocation {
   const { value, source } = setting;
   const location = parse(setting);
-  if (location !== undefined && kinds.some((kind) => kind === location.kind)) return location as Located<K>;
+  if (location !== undefined && kinds.includes(location.kind)) return location;
   const advice = /^[\w./-]+\.\w+$/.test(value) ? `: write sqlite:${value}` : '';
   throw new UsageError(`${source} must be ${kinds.map((kind) => forms[kind]).join(' or ')}${advice}.`);
 }
@@ -40,26 +36,25 @@ function parse(setting: Setting): StorageLocation | undefined {
   if (text === 'memory') return { kind: 'memory', place: 'memory, until the server stops' };
   if (/^postgres(?:ql)?:\/\//.test(text)) return parseConnectionString(setting);
   // `sqlite:///FILE` is refused: some programs read it as a relative path, others as an absolute one.
-  const match = /^sqlite:(?!\/\/|:memory:$)([^?]+)(?:\?commitThread=(true|false))?$/s.exec(text);
-  if (match?.[1] === undefined) return undefined;
-  const file = requireSafePath(match[1]);
-  const place = `${existsSync(file) ? '' : 'the new file '}${file}`;
-  return { kind: 'sqlite', place, file, commitThread: match[2] === 'true' };
+  const [, file, thread] = /^sqlite:(?!\/\/|:memory:$)([^?]+)(?:\?commitThread=(true|false))?$/s.exec(text) ?? [];
+  return file === undefined
+    ? undefined
+    : { kind: 'sqlite', place: requireSafePath(file), commitThread: thread === 'true' };
 }
 
 /** If `create` is true, creates a missing SQLite file, and the first operation creates a missing PostgreSQL table. */
-export async function openStorage(location: StorageLocation, create = true): Promise<StorageAdapter> {
+export function openStorage(location: StorageLocation, create = true): StorageAdapter {
   if (location.kind === 'memory') return new MemoryStorage();
   if (location.kind === 'postgres') return openPostgres(location, create);
-  if (!create) openToRead(location.file).close();
-  return new SqliteStorage(location.file, { commitThread: location.commitThread });
+  if (!create) openToRead(location.place).close();
+  return new SqliteStorage(location.place, { commitThread: location.commitThread });
 }
 
 /** Opens an existing storage, passes its plants to `work`, and closes it. Does not change the storage. */
-export function withSource<T>(
-  location: StoredLocation,
-  work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<T>,
-): Promise<T> {
+export function withSource(
+  location: StorageLocation,
+  work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<number>,
+): Promise<number> {
   return withOpen(location, openSource, async (source) => {
     // An unreadable source must not lead to an empty target. Unlike a list, a scan can read a standby.
     const pages = source.scan()[Symbol.asyncIterator]();
@@ -70,7 +65,10 @@ export function withSource<T>(
 }
 
 /** Opens or creates a file or table, passes it to `work`, and closes it. */
-export function withTarget<T>(location: StoredLocation, work: (storage: StorageAdapter) => Promise<T>): Promise<T> {
+export function withTarget(
+  location: StorageLocation,
+  work: (storage: StorageAdapter) => Promise<number>,
+): Promise<number> {
   return withOpen(location, openStorage, async (storage) => {
     // The first operation creates a missing table.
     await storage.list('any user', { after: undefined, limit: 1 });
@@ -78,9 +76,11 @@ export function withTarget<T>(location: StoredLocation, work: (storage: StorageA
   });
 }
 
-async function openSource(location: StoredLocation): Promise<Pick<StorageAdapter, 'scan' | 'close'>> {
-  if (location.kind === 'postgres') return openPostgres(location, false);
-  const database = openToRead(location.file);
+type Source = Pick<StorageAdapter, 'scan' | 'close'>;
+
+function openSource(location: StorageLocation): Source {
+  if (location.kind !== 'sqlite') return openStorage(location, false);
+  const database = openToRead(location.place);
   return {
     scan: () => new Reader(database).scan(),
     close: async () => {
@@ -89,25 +89,19 @@ async function openSource(location: StoredLocation): Promise<Pick<StorageAdapter
   };
 }
 
-async function withOpen<S extends Pick<StorageAdapter, 'close'>, T>(
-  location: StoredLocation,
-  open: (location: StoredLocation) => Promise<S>,
-  work: (storage: S) => Promise<T>,
-): Promise<T> {
+async function withOpen<S extends Source>(
+  location: StorageLocation,
+  open: (location: StorageLocation) => S,
+  work: (storage: S) => Promise<number>,
+): Promise<number> {
   try {
-    const storage = await open(location);
+    const storage = open(location);
     try {
       return await work(storage);
     } finally {
       await storage.close();
     }
   } catch (error) {
-    throw addPlace(location, error);
+    throw addPlace(location.place, error);
   }
-}
-
-/** Adds the place to an SQLite error, whose message does not name the file. Returns any other error unchanged. */
-export function addPlace({ place }: Pick<StorageLocation, 'place'>, error: unknown): unknown {
-  if (!isError(error) || !('errcode' in error)) return error;
-  return new Error(`${place} cannot be used: ${error.message}.`, { cause: error });
 }

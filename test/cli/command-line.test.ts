@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
-import { readCommandLine, UsageError } from '../../src/cli/command-line.ts';
+import { readCommandLine } from '../../src/cli/command-line.ts';
+import { UsageError } from '../../src/cli/errors.ts';
 import { commandNames, commands, flags, flagsOf, variablesOf } from '../../src/cli/table.ts';
 import type { Command, Flag, FlagName } from '../../src/cli/table.ts';
 import { documents, readDocument } from '../support/documents.ts';

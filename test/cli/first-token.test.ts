@@ -28,18 +28,18 @@ it('first token › is created even if an earlier start was killed while it crea
   }
 });
 
-it('describeFirstToken › returns undefined unless the file contains a token that is accepted', async (t) => {
+it('describeFirstToken › returns an empty string unless the file contains a token that is accepted', async (t) => {
   const { cwd, tokens } = await folderWithToken(t);
   const file = join(cwd, 'first-token.txt');
   const grants = new TokenGrants(tokens, () => undefined);
   await writeFile(file, 'pst_other\n');
-  assert.equal(describeFirstToken(tokens, grants, 'http://127.0.0.1'), undefined);
+  assert.equal(describeFirstToken(tokens, grants, 'http://127.0.0.1'), '');
   await rm(file);
   // Reading a pipe would wait for a writer.
   spawnSync('mkfifo', [file]);
-  assert.equal(describeFirstToken(tokens, grants, 'http://127.0.0.1'), undefined);
+  assert.equal(describeFirstToken(tokens, grants, 'http://127.0.0.1'), '');
   await link(tokens, join(cwd, 'linked.json'));
   grants.check();
   assert.throws(() => grants.find('x'), { code: 'storage_unavailable' });
-  assert.equal(describeFirstToken(tokens, grants, 'http://127.0.0.1'), undefined);
+  assert.equal(describeFirstToken(tokens, grants, 'http://127.0.0.1'), '');
 });

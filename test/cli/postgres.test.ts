@@ -3,11 +3,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { Client } from 'pg';
+import { describeError, isWrongSetting } from '../../src/cli/errors.ts';
 import { openStorage, parseStorage } from '../../src/cli/storage.ts';
 import type { StorageLocation } from '../../src/cli/storage.ts';
-import { isWrongSetting } from '../../src/cli/postgres.ts';
 import type { PostgresLocation } from '../../src/cli/postgres.ts';
-import { describeError } from '../../src/cli/process.ts';
 import { create, firstPage } from '../../src/testing/plants.ts';
 import { assertFails, callCommand } from '../support/call-command.ts';
 import { runCommand, spawnCommand } from '../support/command-line.ts';
@@ -24,7 +23,7 @@ const locate = (value: string): StorageLocation => parseStorage({ value, source:
 
 it('openStorage › opens at most max connections to PostgreSQL, and closes them with the storage', async () => {
   const url = await cluster.makeDatabase();
-  const storage = await openStorage(locate(`${url.replace('postgres:', 'postgresql:')}?max=2`));
+  const storage = openStorage(locate(`${url.replace('postgres:', 'postgresql:')}?max=2`));
   assert.equal(await cluster.connections(url), 0, 'It does not connect before it is used.');
   assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
   await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', firstPage)));
@@ -38,7 +37,7 @@ it('openStorage › rejects a call if the connection is lost before its first st
   const url = new URL(await cluster.makeDatabase());
   const proxy = await startTcpProxy(t, Number(url.port));
   url.port = String(proxy.port);
-  const storage = await openStorage(locate(url.href));
+  const storage = openStorage(locate(url.href));
   t.after(() => storage.close());
   proxy.cutAt('client_connection_check_interval');
   await assert.rejects(storage.list('ada', firstPage), /Connection terminated/);
@@ -46,7 +45,7 @@ it('openStorage › rejects a call if the connection is lost before its first st
 
 it('openStorage › leaves no backend waiting for a lock after query_timeout', async (t) => {
   const url = await cluster.makeDatabase();
-  const storage = await openStorage(locate(`${url}?application_name=garden&max=2&query_timeout=500`));
+  const storage = openStorage(locate(`${url}?application_name=garden&max=2&query_timeout=500`));
   t.after(() => storage.close());
   // A slow machine may need more time than query_timeout.
   await eventually(() => storage.commit([create(1)]));
@@ -91,7 +90,7 @@ it('isWrongSetting › recognizes a wrong password, role, database or schema, bu
   const url = await cluster.makeDatabase();
   await cluster.queryAt(url, "CREATE ROLE ann LOGIN PASSWORD 'sesame'");
   const describe = async (text: string): Promise<string | undefined> => {
-    const storage = await openStorage(locate(text));
+    const storage = openStorage(locate(text));
     const [outcome] = await Promise.allSettled([storage.list('ada', firstPage)]);
     await storage.close();
     assert.equal(outcome.status, 'rejected', text);

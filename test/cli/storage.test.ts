@@ -19,7 +19,7 @@ it('openStorage › starts a worker thread for commits only with "sqlite:FILE?co
   t.after(() => process.off('worker', onWorker));
   for (const [thread, expected] of Object.entries({ '': 0, '?commitThread=false': 0, '?commitThread=true': 1 })) {
     const location = parseStorage({ value: `sqlite:${file}${thread}`, source: '--storage' }, ['sqlite']);
-    await (await openStorage(location)).close();
+    await openStorage(location).close();
     assert.equal(onWorker.mock.callCount(), expected, thread);
   }
 });

@@ -4,16 +4,17 @@ import { backUpDatabase } from '../../storage/sqlite/backup.ts';
 import { openToRead } from '../../storage/sqlite/database.ts';
 import { databaseFiles } from '../../storage/sqlite/file.ts';
 import type { Settings } from '../command-line.ts';
-import { runInterruptibly, shellQuoted, tell } from '../process.ts';
+import { addPlace } from '../errors.ts';
+import { exitCodeOf, runInterruptibly, shellQuoted, tell } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
-import { addPlace, parseStorage } from '../storage.ts';
+import { parseStorage } from '../storage.ts';
 
 export async function backUp({ storage }: Settings<'backup'>, target: string): Promise<number> {
-  return copy(parseStorage(storage, ['sqlite']).file, requireSafePath(target), () => undefined);
+  return copy(parseStorage(storage, ['sqlite']).place, requireSafePath(target), () => undefined);
 }
 
 export async function restore({ storage }: Settings<'restore'>, backup: string): Promise<number> {
-  return copy(requireSafePath(backup), parseStorage(storage, ['sqlite']).file, refuseToOverwrite);
+  return copy(requireSafePath(backup), parseStorage(storage, ['sqlite']).place, refuseToOverwrite);
 }
 
 async function copy(file: string, target: string, checkTarget: (target: string) => void): Promise<number> {
@@ -24,7 +25,9 @@ async function copy(file: string, target: string, checkTarget: (target: string) 
       checkTarget(target);
       await backUpDatabase(file, target, signal.throwIfAborted.bind(signal));
     } catch (error) {
-      throw addPlace({ place: `${file} or ${target}` }, error);
+      if (error !== signal.reason) throw addPlace(`${file} or ${target}`, error);
+      tell('plant-store: Interrupted: nothing was changed.');
+      return exitCodeOf(signal);
     }
     tell(`Copied ${file} to ${target}.`);
     return 0;

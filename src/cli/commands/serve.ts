@@ -12,68 +12,56 @@ import { createServerFor, drainServer } from '../../http/node/server.ts';
 import { checkBasePath } from '../../http/routes.ts';
 import { TokenGrants } from '../../tokens/grants.ts';
 import { createAdminServer, Readiness } from '../admin.ts';
-import { defaultLogFormat, UsageError, version, withUsageError } from '../command-line.ts';
+import { defaultLogFormat, version } from '../command-line.ts';
 import type { Settings } from '../command-line.ts';
 import { commit } from '../commit.ts';
 import { createDocs } from '../docs.ts';
+import { addPlace, describeError, isWrongSetting, UsageError, withUsageError } from '../errors.ts';
 import { createFirstToken, describeFirstToken } from '../first-token.ts';
 import { Log, logEvents, Output } from '../log.ts';
-import { isWrongSetting } from '../postgres.ts';
-import { describeError, formatCount, runInterruptibly } from '../process.ts';
+import { formatCount, runInterruptibly } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
-import { addPlace, openStorage, parseStorage } from '../storage.ts';
+import { openStorage, parseStorage } from '../storage.ts';
+import type { StorageLocation } from '../storage.ts';
 
 const checkTokensMs = 1000;
 const retryStorageMs = 1000;
 const closeMs = 1000;
 
-type Config = ReturnType<typeof parse>;
-
-/** Parses the settings that have a syntax of their own. */
-function parse(settings: Settings<'serve'>) {
-  const { 'base-path': path, 'cors-origin': corsOrigin, 'admin-host': adminHost } = settings;
-  if (settings['admin-port'].value === undefined && adminHost.value !== undefined) {
-    throw new UsageError(`${adminHost.source} needs --admin-port.`);
+export async function run(settings: Settings<'serve'>): Promise<number> {
+  const location = parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']);
+  const tokens = requireSafePath(settings.tokens.value);
+  try {
+    return await serve(settings, location, tokens);
+  } catch (error) {
+    if (![...errorChain(error)].some((each) => each instanceof NoStoreError)) throw addPlace(location.place, error);
+    // A lost disk or a wrong path must not look like an empty store.
+    const advice = `check ${settings.storage.source}, or restore a backup`;
+    const creation = `To create an empty database in ${location.place}, add --create once`;
+    throw new UsageError(
+      `${describeError(error)} The tokens file ${tokens} exists, so the database may be lost: ${advice}. ${creation}.`,
+      { cause: error },
+    );
   }
+}
+
+/** Parses the options of the service, which have a syntax of their own. */
+function parseService({ 'base-path': path, 'cors-origin': cors, 'trusted-proxies': proxies }: Settings<'serve'>) {
   const basePath = path.value ?? '';
   withUsageError(path.source, () => {
     checkBasePath(basePath);
   });
-  const origins = corsOrigin.value?.split(',').map((origin) => origin.trim()) ?? [];
-  return {
-    settings,
-    location: parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']),
-    tokens: requireSafePath(settings.tokens.value),
-    service: {
-      basePath,
-      corsOrigin: withUsageError(corsOrigin.source, () => parseCorsOrigin(origins)),
-      trustedProxies: settings['trusted-proxies'].value,
-    },
-  };
+  const origins = cors.value?.split(',').map((origin) => origin.trim()) ?? [];
+  const corsOrigin = withUsageError(cors.source, () => parseCorsOrigin(origins));
+  return { basePath, corsOrigin, trustedProxies: proxies.value };
 }
 
-export async function run(settings: Settings<'serve'>): Promise<number> {
-  let config: Config | undefined;
-  try {
-    config = parse(settings);
-    return await serve(config);
-  } catch (error) {
-    if (!isWrongSetting(error)) throw config ? addPlace(config.location, error) : error;
-    const isMissing = [...errorChain(error)].some((each) => each instanceof NoStoreError);
-    throw new UsageError(describeError(error) + (config && isMissing ? adviceFor(config) : ''), { cause: error });
-  }
-}
-
-/** Explains why `serve` does not create a database: a lost disk or a wrong path must not look like an empty store. */
-function adviceFor({ settings, location, tokens }: Config): string {
-  const advice = `check ${settings.storage.source}, or restore a backup`;
-  const creation = `To create an empty database in ${location.place}, add --create once`;
-  return ` The tokens file ${tokens} exists, so the database may be lost: ${advice}. ${creation}.`;
-}
-
-async function serve(config: Config): Promise<number> {
-  const { settings, location, tokens, service } = config;
+async function serve(settings: Settings<'serve'>, location: StorageLocation, tokens: string): Promise<number> {
   const { docs, 'admin-port': adminPort, 'admin-host': adminHost } = settings;
+  if (adminPort.value === undefined && adminHost.value !== undefined) {
+    throw new UsageError(`${adminHost.source} needs --admin-port.`);
+  }
+  const service = parseService(settings);
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
   const log = new Log(settings.log.value ?? defaultLogFormat, settings['log-level'].value);
@@ -89,11 +77,11 @@ async function serve(config: Config): Promise<number> {
   const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));
   const isFirstStart = !hasFile(tokens);
   const existing = isFirstStart ? undefined : openGrants();
-  const mayCreate = isFirstStart || settings.create.value;
-  if (isFirstStart && location.kind === 'sqlite' && hasFile(location.file)) {
-    log.error(`There is no tokens file ${tokens}, although ${location.file} exists. A new tokens file is created.`);
+  const isNewFile = location.kind === 'sqlite' && !hasFile(location.place);
+  if (isFirstStart && location.kind === 'sqlite' && !isNewFile) {
+    log.error(`There is no tokens file ${tokens}, although ${location.place} exists. A new tokens file is created.`);
   }
-  const storage = await openStorage(location, mayCreate);
+  const storage = openStorage(location, isFirstStart || settings.create.value);
   const store = new PlantStore({ storage });
   const readiness = new Readiness(storage, log);
   await runInterruptibly(async (signal) => {
@@ -123,7 +111,11 @@ async function serve(config: Config): Promise<number> {
     setInterval(grants.check.bind(grants), checkTokensMs).unref();
     if (await untilUsable(readiness, location.place, log, signal)) {
       readiness.isServing = true;
-      announce(config, grants, url);
+      // Supervisors and scripts wait for this line.
+      say(`Plant Store listening on ${url}`);
+      say(`Plants are stored in ${isNewFile ? 'the new file ' : ''}${location.place}, and tokens in ${tokens}.`);
+      if (docs.value) say(`Try it in a browser: ${reachableUrl(url)}/docs`);
+      stdout.write(describeFirstToken(tokens, grants, reachableUrl(url)));
       log.info('listening', { version, commit: commit || undefined, url, adminUrl, storage: location.place });
     }
     await signaled;
@@ -172,17 +164,6 @@ const stdout = new Output(process.stdout);
 
 function say(text: string): void {
   stdout.write(`${text}\n`);
-}
-
-/** Supervisors and scripts wait for the line with the URL. */
-function announce({ settings, location, tokens }: Config, grants: TokenGrants, url: string): void {
-  const lines = [
-    `Plant Store listening on ${url}`,
-    `Plants are stored in ${location.place}, and tokens in ${tokens}.`,
-    settings.docs.value ? `Try it in a browser: ${reachableUrl(url)}/docs` : undefined,
-    describeFirstToken(tokens, grants, reachableUrl(url)),
-  ];
-  say(lines.filter((line) => line !== undefined).join('\n'));
 }
 
 export async function listen(server: Server, host: string, port: number, flags: string): Promise<string> {

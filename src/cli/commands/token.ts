@@ -5,8 +5,9 @@ import { hasFile } from '../../files/file.ts';
 import { issueToken, revokeToken } from '../../tokens/issue.ts';
 import { readTokenFile } from '../../tokens/token-file.ts';
 import type { TokenRecord } from '../../tokens/token-file.ts';
-import { parseWord, UsageError } from '../command-line.ts';
+import { parseWord } from '../command-line.ts';
 import type { Settings } from '../command-line.ts';
+import { UsageError } from '../errors.ts';
 import { print, printable, requireOutput, tell } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
 

@@ -13,8 +13,8 @@ const maxLineBytes = 1_048_576;
 const maxShownLines = 10;
 
 export async function copy(settings: Settings<'copy'>): Promise<number> {
-  const from = parseStorage(settings.from, ['sqlite', 'postgres']);
-  const to = parseStorage(settings.to, ['sqlite', 'postgres']);
+  const from = parseStorage(settings.from);
+  const to = parseStorage(settings.to);
   return runInterruptibly((signal) =>
     withSource(from, (pages) =>
       withTarget(to, async (target) => {
@@ -36,7 +36,7 @@ async function* untilAborted<Page>(pages: AsyncIterable<Page>, signal: AbortSign
 
 export async function exportPlants({ storage }: Settings<'export'>): Promise<number> {
   requireOutput();
-  const location = parseStorage(storage, ['sqlite', 'postgres']);
+  const location = parseStorage(storage);
   return withSource(location, async (pages) => {
     let count = 0;
     for await (const page of pages) {
@@ -53,7 +53,7 @@ function toLine({ user, plant }: OwnedPlant): string {
 }
 
 export async function importPlants({ storage }: Settings<'import'>): Promise<number> {
-  const location = parseStorage(storage, ['sqlite', 'postgres']);
+  const location = parseStorage(storage);
   let badLines = 0;
   const onBadLine = (number: number, problem: string): void => {
     badLines++;

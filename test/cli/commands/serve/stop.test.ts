@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, eventuallyEqual } from '../../../support/eventually.ts';
@@ -44,6 +45,10 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     assert.equal(started.log().at(-1)?.['message'], 'stopped');
     const again = await startTokenServer(t, [], { folder: started });
     assert.deepEqual((await again.call('GET', '/plants')).json, [{ name: 'Basil' }, { name: 'plant 2' }]);
+    // The log names a new database and an existing one in the same way.
+    for (const { server } of [started, again]) {
+      assert.equal(await server.printed(/"storage":"([^"]*)"/), join(started.cwd, 'plants.db'));
+    }
   });
 
   it('serve --drain-delay › accepts connections until a second signal, while /ready returns 503', async (t) => {
