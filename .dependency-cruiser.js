@@ -1,8 +1,8 @@
 const adapters = ['memory', 'sqlite', 'postgres'];
 
 /**
- * The folders of `src` (rooms): the pattern of their paths, and the rooms from which they import. A room may also import
- * from all rooms below these. CONTRIBUTING.md draws them.
+ * The folders of `src` (rooms): the pattern of their paths, and the rooms from which they import. A room may also
+ * import from all rooms below these. CONTRIBUTING.md contains a diagram.
  */
 const rooms = {
   entries: ['^src/[^/]+\\.ts$', 'adapterSuite', 'transfer', 'node', 'fetch', 'tokens', ...adapters],

@@ -15,7 +15,7 @@ import type { HasAfter } from './support/temporary-folder.ts';
 
 const snippets = await readSnippets();
 
-/** A server, which the shell commands in the next snippet call. */
+/** Returns whether a snippet is a server, which the shell commands in the next snippet call. */
 const isServer = ({ language, code }: Snippet): boolean => language === 'ts' && code.includes('.listen(3000)');
 
 /** Starts a server of the documentation on a free port. */

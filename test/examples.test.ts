@@ -66,7 +66,7 @@ describe('examples', { concurrency: 3 }, () => {
     const { url, stdout } = await startExample(t, [pathOf('health-and-metrics.ts'), file]);
     await eventuallyEqual(() => stdout().match(/port: \d+/g)?.length, 2);
     const admin = `http://127.0.0.1:${/and .*port: (\d+)/s.exec(stdout())?.[1]}`;
-    // The example waits for a commit, which is a write, for a second only. A disk can be slower.
+    // /ready waits only a second for a commit, and a slow disk can need more time.
     await eventuallyEqual(async () => (await fetch(`${admin}/ready`)).status, 200);
     await call(`${url}/plants`, '{"id":1,"name":"Fern"}');
     const metrics = await call(`${admin}/metrics`);

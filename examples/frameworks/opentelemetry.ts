@@ -8,8 +8,8 @@ import type { CommitMessage } from 'plant-store';
 import type { RequestMessage } from 'plant-store/http';
 
 /**
- * Creates a span for each request and for each commit. If HTTP instrumentation has created a span for the request, this
- * span is the parent; otherwise, the parent is the client's span. Example: tracePlants([new BatchSpanProcessor(exporter)]).
+ * Creates a span for each request and for each commit. The parent of a request's span is the span of the HTTP
+ * instrumentation, if any, or else the client's span. Example: tracePlants([new BatchSpanProcessor(exporter)]).
  */
 export function tracePlants(spanProcessors: SpanProcessor[]): void {
   const contextManager = new AsyncLocalStorageContextManager();

@@ -6,7 +6,7 @@ import { sqlState } from '../storage/postgres/statements.ts';
 /** Thrown if a command cannot run as requested. The message says what to change. The process exits with code 2. */
 export class UsageError extends Error {}
 
-/** Turns an error of `parse` into a UsageError that names `source`, the flag or variable, in place of an option. */
+/** Turns an error of `parse` into a UsageError that names the flag or variable `source` instead of an option. */
 export function withUsageError<T>(source: string, parse: () => T): T {
   try {
     return parse();

@@ -52,7 +52,7 @@ export class Log {
     this.#write({ level: 'error', message, requestId, error: isExpected ? undefined : errorText(error) });
   }
 
-  /** Logs a request that has ended. A list that an error ended early is logged as an error, although its status is 200. */
+  /** Logs a request that has ended. A list that an error ended early is logged as an error, even with status 200. */
   request(message: RequestMessage): void {
     this.#write({
       level: message.code === 'incomplete' ? 'error' : 'info',

@@ -56,7 +56,8 @@ export function withSource(
   work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<number>,
 ): Promise<number> {
   return withOpen(location, openSource, async (source) => {
-    // An unreadable source must not lead to an empty target. Unlike a list, a scan can read a standby.
+    // Reads a page before `work` creates the target: an unreadable source must not lead to an empty target. Unlike a
+    // list, a scan can read a standby.
     const pages = source.scan()[Symbol.asyncIterator]();
     await pages.next();
     await pages.return?.();

@@ -133,7 +133,7 @@ export function flagsOf(name: CommandName): FlagName[] {
 
 export const prefix = 'PLANT_STORE_';
 
-/** Returns the names of the variables of a flag. The first one that is set counts. */
+/** Returns the names of the variables of a flag. The first one that is set is used. */
 export function variablesOf(name: FlagName): string[] {
   const { variable, platform }: Flag = flags[name];
   if (variable === false) return [];

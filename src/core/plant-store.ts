@@ -116,7 +116,8 @@ export class PlantStore {
 
   /**
    * Returns a page of a user's plants as JSON, in the form of a response to `GET /plants`. A page contains at most 1000
-   * plants, and fewer if names or tags are very long. If `hasMore` is `true`, pass `lastId` as `after` to read the next page.
+   * plants, and fewer if names or tags are very long. If `hasMore` is `true`, pass `lastId` as `after` to read the next
+   * page.
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example

@@ -94,11 +94,11 @@ export interface StorageAdapter {
    * exists. It is for storages that can tell synchronously, at low cost, whether others have changed the plants.
    *
    * Every commit by another adapter or process must change the version. The version must not change before `list`
-   * returns the new plants, and must have changed when the commit resolves. A version must never recur. For example, the number
-   * of commits is a valid version, but the number of plants is not. A PlantStore calls this method before it reads
-   * pages, possibly during a commit. If the version has changed, it clears its cache. The PlantStore's own commits
-   * should not change the version. After `close()`, the method returns any number, or throws a PlantStoreError with
-   * code `closed`.
+   * returns the new plants, and must have changed when the commit resolves. A version must never recur. For example,
+   * the number of commits is a valid version, but the number of plants is not. A PlantStore calls this method before it
+   * reads pages, possibly during a commit. If the version has changed, it clears its cache. The PlantStore's own
+   * commits should not change the version. After `close()`, the method returns any number, or throws a PlantStoreError
+   * with code `closed`.
    */
   dataVersion?(): number;
 

@@ -28,7 +28,7 @@ const commitChannel: TracingChannel<unknown, CommitMessage> = tracingChannel('pl
 
 const maxBatchWrites = 1000;
 
-/** Bounds the time that a commit of a synchronous adapter blocks the event loop. A larger write is a batch of its own. */
+/** Bounds the time that a synchronous adapter blocks the event loop for a commit. A larger write is its own batch. */
 const maxBatchBytes = 1_048_576;
 
 /** A batch waits at most this many event loop iterations for more writes. */

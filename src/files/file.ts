@@ -26,9 +26,9 @@ export function isFileOrMissing(path: string): boolean {
 }
 
 /**
- * Describes the second path of a file that has another hard link or is a mount point; `undefined` if there is none. If
- * the file at one path is replaced, the other path still leads to the old file. FUSE file systems can report 0 links,
- * so only a number above 1 counts.
+ * Returns why a file has a second path: another hard link, or a mount point; `undefined` if it has only one. If the
+ * file at one path is replaced, the other path still leads to the old file. FUSE file systems can report 0 links, so
+ * only a number above 1 counts.
  */
 export function findOtherPlace(path: string): string | undefined {
   if (statSync(path).nlink > 1) return 'has another hard link: remove it';

@@ -134,8 +134,8 @@ async function commitRandomly(place: Place, count: number, users: readonly strin
     for (const each of adapters) each.checkVersion(each !== adapter && expected.includes(true));
   };
 
-  // A delete can fail only if its plant is stored. For a create, the first commit is empty. It lets an adapter create the
-  // table in which the write fails.
+  // A delete can fail only if its plant is stored. For a create, the first commit is empty. It lets an adapter create
+  // the table in which the write fails.
   await commit(pick(adapters), failing.kind === 'delete' ? [create(idOf(failing), failing.user)] : []);
   let canFail = place.options.makeWriteFail !== undefined;
   if (canFail) await place.makeWriteFail(failing);

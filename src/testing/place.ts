@@ -12,9 +12,9 @@ export interface StorageLocation {
   open(): StorageAdapter | Promise<StorageAdapter>;
   /**
    * Opens the storage again from its persistent data, as a new process does after a crash. If `shared` is `true`, other
-   * adapters are still open and hold their locks, and the suite skips tests of durability if this method is missing. The
-   * new adapter must not share anything in memory with the others, such as a database handle or a cache. The suite does
-   * not use the others again, except to close them.
+   * adapters are still open and hold their locks, and the suite skips tests of durability if this method is missing.
+   * The new adapter must not share anything in memory with the others, such as a database handle or a cache. The suite
+   * does not use the others again, except to close them.
    */
   reopen?(): StorageAdapter | Promise<StorageAdapter>;
 }

@@ -8,7 +8,7 @@ import { hasFile, requireAccess, requireFolderOf, syncFolder } from '../files/fi
 import { readTokenFile, tokenDigest, tokenFileText } from './token-file.ts';
 import type { TokenRecord } from './token-file.ts';
 
-/** A change of the tokens file takes milliseconds. */
+/** A new file that does not change for this long is abandoned, because a change takes only milliseconds. */
 const abandonedAfterMs = 5000;
 const retryAfterMs = 20;
 
@@ -114,8 +114,8 @@ async function changeTokenFile(
 
 /**
  * Waits while another process is changing the tokens file. If the new file does not change for `abandonedAfterMs`, the
- * process that created it was killed, and the file is removed. Neither a timestamp nor a process id could show this: the
- * clock of a network file system can differ, and processes of different containers can have the same id.
+ * process that created it was killed, and the file is removed. Neither a timestamp nor a process id could show this:
+ * the clock of a network file system can differ, and processes of different containers can have the same id.
  */
 async function createNewFile(path: string): Promise<number> {
   let found = '';

@@ -13,7 +13,7 @@ const numberedUsers = {
 /** The users with 1000 plants each, whose ids are far apart. */
 export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) => `gardener-${n}`);
 
-/** Inserts all plants into SQLite or PostgreSQL. */
+/** SQL statements that insert all plants, for SQLite and PostgreSQL. */
 const insertAll = [
   ...Object.entries(numberedUsers).map(([user, count]) => ({ user, count, step: 1 })),
   ...otherUsers.map((user) => ({ user, count: 1000, step: 2 ** 42 })),
@@ -30,7 +30,7 @@ export function tokenOf(user: string): string {
 }
 
 export function writeTokenFile(path: string): void {
-  // Joe has no plants. He is for create requests.
+  // Joe has no plants. Create requests use his token.
   const users = [...Object.keys(numberedUsers), ...otherUsers, 'joe'];
   const tokens = users.map((user, n) => ({
     id: n.toString(16).padStart(16, '0'),

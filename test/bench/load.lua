@@ -1,5 +1,5 @@
 -- Sends requests of one kind. Arguments: the kind, a number that differs in each run, and a user's token.
--- For `delete`, the number is that of the plants that earlier runs deleted.
+-- For `delete`, the number is how many plants earlier runs have deleted.
 local create = '{"id":%d,"name":"Fern","tag":"indoor"}'
 local kind, first, token
 local sent = 0

@@ -12,7 +12,7 @@ export type Figures = Readonly<Record<string, number>>;
 /** How far the bare server's CPU time in a steady round may be from its median, as a fraction of the median. */
 export const maxDeviation = 0.15;
 
-/** The medians of servers in the same rounds, of which only those count in which the machine was steady. */
+/** The medians of several servers over the same rounds. Only the rounds in which the machine was steady count. */
 export interface RowResult {
   readonly name: string;
   readonly rounds: number;

@@ -87,7 +87,7 @@ async function runRow(row: Row): Promise<RowResult> {
   return { name: row.name, rounds: all.length, steady: steady.length, medians };
 }
 
-/** Returns the rounds in which the bare server, whose work is always the same, was close to its median; or else all. */
+/** Returns the rounds in which the bare server was close to its median; all rounds if it does not participate. */
 function steadyOf(all: readonly Round[]): readonly Round[] {
   const median = quantile(all.map(microsOf(bareName)), 0.5);
   return all.filter((round) => !(Math.abs(microsOf(bareName)(round) / median - 1) > maxDeviation));

@@ -26,7 +26,7 @@ export const threadName = 'Plant Store, SQLite, commitThread';
 export const postgresName = 'Plant Store, PostgreSQL';
 export const fastifyName = 'Fastify + better-sqlite3';
 export const fastifyPgName = 'Fastify + pg';
-/** The servers with a disk whose fsync takes 10 ms longer. */
+/** Returns the name of a server on a disk whose fsync takes 10 ms longer. */
 export const slow = (name: string): string => `${name}, slow disk`;
 
 export interface Candidate {

@@ -4,14 +4,14 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { tokenOf } from './data-set.ts';
 
-/** Requests that a number of clients send repeatedly to each of some servers. */
+/** Requests that clients send repeatedly to each of several servers. */
 export interface Row {
   readonly name: string;
   /** The kind of the requests. load.lua creates them. */
   readonly kind: string;
   readonly user: string;
   readonly connections: number;
-  /** The names of the servers. */
+  /** Matches the names of the servers. */
   readonly candidates: RegExp;
   /** Whether the servers are restarted before each round. */
   readonly afterRestart?: boolean;
@@ -40,8 +40,8 @@ export const rows: readonly Row[] = [
   // Each create request invalidates the cached list, because it is of the same user.
   ...[64, 1].map((connections) => rowOf('80 % list 20, 20 % create', 'ada', connections, all)),
   { ...rowOf('create', 'joe', 8, /slow disk/), name: slowDiskName },
-  // SQLite writes the size of the write-ahead log with each fsync while the log grows. The other rows need a log that
-  // has its size.
+  // While the write-ahead log grows, each fsync also writes its new size. The other rows use a log that has reached its
+  // full size.
   { ...rowOf('create', 'joe', 1, onFile), name: 'create after a restart, 1 connection', afterRestart: true },
 ];
 

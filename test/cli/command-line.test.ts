@@ -42,7 +42,7 @@ it('readCommandLine › uses the flag, its variables or the default, and warns a
 
 const unclean = ['jos\uFFFD', '\ud800', 'a\u0000', 'plants.db\r', '\u001b[31m', ' a', 'a\u00a0', '\uFEFFa'];
 
-/** Returns values that a flag must refuse, each with what follows its name in the message. */
+/** Returns invalid values of a flag. `problem` follows the name of the flag in the error message. */
 function wrongValues({ value, max, words }: Flag): [wrong: string, problem: string][] {
   const wrong = (texts: string[], problem: string): [string, string][] => texts.map((text) => [text, problem]);
   if (value === undefined) return wrong(['yes', 'TRUE'], ' must be 1 or true');

@@ -63,7 +63,7 @@ it('openStorage › leaves no backend waiting for a lock after query_timeout', a
   await eventuallyEqual(async () => (await storage.list('ada', firstPage)).plants[0]?.id, 1n);
 });
 
-it('parseStorage › refuses connection parameters that pg would ignore or guess, and passes others to pg', () => {
+it('parseStorage › refuses connection parameters that pg would ignore or misread, and passes others to pg', () => {
   for (const [parameters, reason] of Object.entries({
     'sslmod=require': /sslmod of --storage is not supported\. Use .*\bsslmode\b/,
     'tabel=garden': /\btable\b/,

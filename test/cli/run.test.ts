@@ -138,7 +138,7 @@ for (const wrong of ['memory', 'sqlite:', 'sqlite::memory:', 'sqlite://plants.db
   misuses[`export --storage ${wrong}`] = 'sqlite:FILE';
 }
 for (const max of ['many', '0x10', '0']) misuses[`${exportFrom}@localhost/plants?max=${max}`] = 'max';
-// pg would take a part of the password for the host.
+// pg would use a part of the password as the host.
 for (const rest of ['@sesame', '@/sesame', '/x', '?x', '#x']) misuses[`${exportFrom}${rest}@localhost/plants`] = '%40';
 for (const time of ['0d', '1.5d', '99999999999d']) misuses[`token create ada --expires-in=${time}`] = '30d';
 

@@ -44,7 +44,7 @@ it('plant-store commands › name the file if a disk is full or read-only, and l
     await assertFails(command, { cwd }, /\/copy\.db\b.*full/);
   }
   await assertFails(`serve --port 0 --storage sqlite:${full}/new.db`, { cwd }, /\/new\.db cannot be used: .*full/);
-  // An interrupted copy can be continued, so its target stays.
+  // The commands keep the target of a failed copy, because a copy can be continued.
   for (const name of await readdir(full)) await rm(join(full, name));
   await createAll(join(full, 'plants.db'), rowOfPlants('ada', 1));
   execFileSync('mount', ['-o', 'remount,ro', full]);

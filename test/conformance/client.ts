@@ -98,12 +98,12 @@ function createUser(deliver: Deliver, token?: string) {
   return { ids, send, post, create, list, remove };
 }
 
-/** The users of one check. Most ids are random, so that a check seldom meets plants that earlier ones have left. */
+/** The users of one check. Most ids are random, so that a check rarely meets plants that earlier checks have left. */
 export type Client = ReturnType<typeof createClient>;
 
 export function createClient({ url, tokens, deliver = deliverTo(url) }: Server) {
   const [a, b] = [createUser(deliver, tokens.a), createUser(deliver, tokens.b)];
-  /** The names of this check's plants start with this. */
+  /** The names of this check's plants start with this text. */
   const marker = `test-${randomInt(2 ** 47).toString(36)}`;
   let nextId = 2n ** 44n + BigInt(randomInt(2 ** 47));
   let nextName = 0;

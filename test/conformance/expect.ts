@@ -47,7 +47,7 @@ export function headerOf({ headers }: Exchange, name: string): string {
   return headers.get(name) ?? '';
 }
 
-/** Checks that a header matches. `what` describes a header that does. */
+/** Checks that a header matches the pattern. `what` describes the expected header. */
 export function expectHeader(exchange: Exchange, name: string, pattern: RegExp, what: string): void {
   expect(pattern.test(headerOf(exchange, name)), exchange, what);
 }

@@ -30,8 +30,8 @@ const parts: Readonly<Record<string, Checks>> = {
 };
 
 /**
- * Registers tests that check a server. A check whose rule is a SHOULD fails as a `todo`. `skipped` are the ids of
- * checks that do not run.
+ * Registers tests that check a server. If the rule of a check is a SHOULD, a failure is reported as a `todo`. `skipped`
+ * contains the ids of checks that do not run.
  */
 export function testServer(name: string, server: Server, skipped: readonly string[] = []): void {
   const cannotRun = new Map([
@@ -60,7 +60,7 @@ export function testServer(name: string, server: Server, skipped: readonly strin
   });
 }
 
-/** Removes the tokens from an error. A token may begin with another one. A short one is removed only after "Bearer". */
+/** Removes the tokens from an error, long ones first. A token of up to 7 characters is removed only after "Bearer". */
 function withoutTokens(error: Error, { a, b, readOnly = a }: Tokens): Error {
   const secrets = [a, b, readOnly]
     .sort((one, other) => other.length - one.length)

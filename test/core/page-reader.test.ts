@@ -49,7 +49,7 @@ it('page reader › reads a list at once if the client is alone', async () => {
   const { reads, count } = await open(uncached);
   for (let n = 1; n <= 3; n++) {
     const listed = count('eve');
-    // The first request is not known to be alone.
+    // The first request waits, because the reader does not know yet whether others follow.
     if (n > 1) assert.equal(reads.length, n);
     await listed;
     await nextIteration();
@@ -78,7 +78,7 @@ it('page reader › lists of one user delay the list of another user by at most 
   await Promise.all(flood);
 });
 
-it('page reader › reads one page per user at a time if the storage is slow', async () => {
+it('page reader › reads one long page per user at a time if the storage is slow', async () => {
   const { storage, reads, store } = await open(uncached);
   const held = new Hold();
   storage.afterList = held.hook;
@@ -98,7 +98,7 @@ it('page reader › lists of many users do not block the event loop', async () =
   await Promise.all(lists);
 });
 
-it('page reader › a list is rejected only if its own read fails or dataVersion is invalid', async () => {
+it('page reader › a list is rejected only if its own read fails or dataVersion throws an error', async () => {
   const { storage, store, count } = await open();
   storage.beforeList = (user) => {
     if (user === 'ada') throw new Error('no disk');

@@ -11,7 +11,7 @@ import { signalTree } from '../support/process-tree.ts';
 import { runSuccessfully } from '../support/run-program.ts';
 import { ownedFolder, owner } from '../support/temporary-folder.ts';
 
-/** The addresses that replace those of the page. */
+/** The addresses that replace those in docs/postgresql.md. */
 const machineAddresses = { pg1: '127.77.0.11', pg2: '127.77.0.12', pg3: '127.77.0.13' };
 const proxyAddresses = ['127.77.0.1', '127.77.0.2'];
 /** How long a slow machine may take until the cluster has a leader and two standbys. */
@@ -43,7 +43,7 @@ function createProgram(folder: string, script: string) {
   };
 }
 
-/** Returns a database machine of the page. Its etcd, Patroni and PostgreSQL use their own loopback address. */
+/** Returns a database machine. Its etcd, Patroni and PostgreSQL use their own loopback address. */
 function createMachine(name: string, address: string, folder: string) {
   const etcd = createProgram(folder, 'set -a; . ./etcd; exec etcd');
   const patroni = createProgram(folder, 'exec patroni patroni.yml');
@@ -102,8 +102,9 @@ export class Cluster {
   readonly urls: string[] = [];
 
   /**
-   * Starts all programs in the order that the page specifies, and creates the role and the database. The configuration,
-   * the data and the logs are written to the empty folder `parent`. `programs` is the folder of PostgreSQL's programs.
+   * Starts all programs in the order that docs/postgresql.md specifies, and creates the role and the database. The
+   * configuration, the data and the logs are written to the empty folder `parent`. `programs` is the folder of
+   * PostgreSQL's programs.
    */
   async start(parent: string, programs: string): Promise<void> {
     const page = await readDocument('docs/postgresql.md');

@@ -17,7 +17,7 @@ const user = 'ada';
 const quietMs = 3000;
 /** How many acknowledged writes show that the service is available again. */
 const enoughWrites = 200;
-/** How long a failover may take on a slow machine. On the page, Patroni's `ttl` is 30 seconds. */
+/** How long a failover may take on a slow machine. Patroni's `ttl` is 30 seconds. */
 const failoverMs = 240_000;
 
 type UntilAvailable = () => Promise<void>;
@@ -48,11 +48,12 @@ const scenarios: Readonly<Record<string, (untilAvailable: UntilAvailable) => Pro
     for (const { etcd } of cluster.machines) etcd.start();
   },
   standbys: killStandbysThenPrimary,
-  // Must lose plants, which shows that the others would detect a loss. The last one, because it changes a setting.
+  // This scenario must lose plants, which shows that the others would detect a loss. It is last, because it changes a
+  // setting.
   control: async (untilAvailable) => {
     const leader = await cluster.leader();
     await leader.patronictl('edit-config', '--pg', 'synchronous_commit=local');
-    // On the page, Patroni applies a setting after `loop_wait`, 10 seconds.
+    // Patroni applies a setting after `loop_wait`, 10 seconds.
     await eventuallyEqual(() => leader.query('SHOW synchronous_commit'), 'local\n', 120_000);
     await killStandbysThenPrimary(untilAvailable);
   },

@@ -43,7 +43,7 @@ it('syncFolder › does nothing if the file system does not support fsync for fo
   syncFolder('/proc');
 });
 
-/** Shell commands, each with the exposed path after it. The path of the file is `link/file`, and `link` is `own`. */
+/** Shell commands, and the path that each exposes. The file is `link/file`, and `link` is a symbolic link to `own`. */
 const cases: Readonly<Record<string, string | undefined>> = {
   true: undefined,
   'rm own/file': undefined,

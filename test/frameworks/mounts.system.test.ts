@@ -22,13 +22,13 @@ const requests: readonly { method: string; path: string; token?: string; body?: 
   { method: 'GET', path: '/plants', token: 'unknown' },
   { method: 'DELETE', path: '/plants/1', token: 'ada-reads' },
   { method: 'OPTIONS', path: '/plants' },
-  { method: 'GET', path: '/openapi.json' }, // names the prefix
+  { method: 'GET', path: '/openapi.json' }, // The document contains the prefix.
 ];
 
 /** The headers that differ between two responses of one service, and those that the middleware itself changes. */
 const otherHeaders = /^(?:connection|content-length|date|keep-alive|transfer-encoding|vary|x-request-id)$/;
 
-/** Sends each request to a garden, and returns the responses. */
+/** Sends each request to a service under /garden, and returns the responses. */
 async function callAll(url: string) {
   const responses = [];
   for (const { method, path, token = 'ada', body } of requests) {

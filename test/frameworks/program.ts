@@ -9,14 +9,13 @@ import { root } from '../support/sources.ts';
 import { skipWithout } from '../support/system-fault.ts';
 import type { HasAfter } from '../support/temporary-folder.ts';
 
-/** The folder of the examples. */
 export const examples: string = join(root, 'examples/frameworks');
 
 /** The folder of the apps that only the tests use. */
 export const apps: string = join(root, 'test/frameworks');
 
 /**
- * Adds `plant-store` to the packages of a folder. If they are not installed, returns the reason to skip the tests;
+ * Adds `plant-store` to the packages of a folder. Returns the reason to skip tests if the packages are not installed;
  * otherwise `false`.
  */
 export function addPlantStore(folder: string): string | false {

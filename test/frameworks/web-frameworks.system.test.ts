@@ -51,7 +51,7 @@ const nextJs: App = {
   packages: apps,
   // With TypeScript, Next.js would install packages.
   route: 'app/garden/[[...path]]/route.js',
-  // The default root is the folder, but node_modules is a link.
+  // The default root is the folder of the app, but its node_modules is a link to another folder.
   files: { 'next.config.js': "export default { skipTrailingSlashRedirect: true, turbopack: { root: '/' } };" },
   build: [next, 'build'],
   serve: [next, 'start', '--hostname', '127.0.0.1', '--port', '0'],

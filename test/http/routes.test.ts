@@ -27,7 +27,7 @@ it('a request target matches a route exactly, as a path or an absolute URL, with
 it('a request target matches with and without basePath, even if basePath is itself a route', () => {
   for (const basePath of ['/garden', '/plants', '/~ada/b-c/%7Bd%7D']) {
     for (const prefix of ['', basePath]) {
-      // The path precedes the query of a Link.
+      // A `Link` header adds the prefix to this path.
       const { route, path, idText } = resolveTarget('DELETE', `${prefix}/plants/7`, basePath);
       assert.deepEqual([route?.path, path, idText], ['/plants/{id}', '/plants/7', '7']);
     }

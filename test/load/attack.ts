@@ -38,7 +38,7 @@ function startClient(): Promise<void> {
   });
 }
 
-// This program is a process of its own, which the parent process kills.
+// The parent process kills this process. If the parent ends first, this process ends itself.
 process.once('disconnect', () => process.exit());
 const [port = '', json = ''] = process.argv.slice(2);
 const { connections, text, tokens = [], readsNothing = false, repeats = false } = JSON.parse(json) as Attack;

@@ -79,7 +79,7 @@ async function overload(t: TestContext, { permits = 0, maxWaitMs = 3000, ...atta
   const attacker = fork(new URL('attack.ts', import.meta.url), [String(server.port), JSON.stringify(attack)]);
   t.after(() => void attacker.kill('SIGKILL'));
   await Promise.race([once(attacker, 'message'), sleep(60_000, undefined, { ref: false })]);
-  // This request waits until the server has accepted the connections before it.
+  // The server responds to this request only after it has accepted the earlier connections.
   await probe(server.url);
   let longestMs = 0;
   for (const end = performance.now() + attackMs; performance.now() < end;) {
@@ -99,30 +99,31 @@ async function overload(t: TestContext, { permits = 0, maxWaitMs = 3000, ...atta
 
 const ofGreedy = { tokens: [tokenOf('ada')], permits: 500 };
 
-it('9400 connections that send a large header without its end', (t) => {
+it('a server survives 9400 connections that send a large header without its end', (t) => {
   const largeHeader = `POST /plants HTTP/1.1\r\nHost: x\r\n${`X-Field: ${'x'.repeat(110)}\r\n`.repeat(126)}`;
   return overload(t, { connections: 9400, text: largeHeader });
 });
 
-it('10,500 stalled bodies', (t) => overload(t, { ...ofGreedy, connections: 10_500, text: post('{', 100) }));
+it('a server survives 10,500 connections that send a part of a body', (t) =>
+  overload(t, { ...ofGreedy, connections: 10_500, text: post('{', 100) }));
 
-it('6000 fast readers of 40,000 plants', (t) =>
+it('a server survives 6000 connections that read 40,000 plants each', (t) =>
   overload(t, { ...ofGreedy, connections: 6000, text: listRequest, maxWaitMs: 20_000 }));
 
-it('1000 connections of 4 users that do not read a page of 650 KB', (t) => {
+it('a server survives 1000 connections of 4 users that do not read a page of 650 KB', (t) => {
   // No other client requests this page, so it is not cached.
   const text = get('/plants?limit=5&after=-NUMBER');
   return overload(t, { tokens: longUsers.map(tokenOf), permits: 800, connections: 1000, text, readsNothing: true });
 });
 
-it('1000 connections that pipeline 1000 lists', (t) => {
+it('a server survives 1000 connections that pipeline 1000 lists each', (t) => {
   const text = get('/plants?limit=1000').repeat(1000);
   const tokens = [tokenOf('eve')];
   // node:http needs 10 ms to parse the 64 KiB that a new connection sends, so one round of all clients takes 10 s.
   return overload(t, { tokens, permits: 500, connections: 1000, text, repeats: true, maxWaitMs: 30_000 });
 });
 
-it('500 connections of one user that create plants of 64 KB', (t) => {
+it('a server survives 500 connections of one user that create plants of 64 KB', (t) => {
   const text = post(`{"id":NUMBER,"name":"${'x'.repeat(65_000)}"}`);
   return overload(t, { ...ofGreedy, connections: 500, text, repeats: true });
 });

@@ -90,7 +90,7 @@ const compilations: readonly { compiler: string; file: string; flags: readonly s
   { compiler: 'typescript-7', file: 'program.ts', flags: bundler },
 ];
 
-/** The names that the examples in the declarations use, besides the exports of the package. */
+/** Declares the names that the `@example` code uses, besides the exports of the package. */
 const declarations = `
   import type { IncomingMessage, Server, ServerResponse } from 'node:http';
   import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -115,7 +115,7 @@ function importAll(): string {
   return Array.from(new Map(exported), ([name, from]) => `import { ${name} } from '${from}';\n`).join('');
 }
 
-/** Returns the examples in the declarations in a folder. */
+/** Returns the `@example` code in the declaration files of a folder. */
 async function readExamples(folder: string): Promise<string[]> {
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.d.ts'));
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));

@@ -32,7 +32,7 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   const [stdout, stderr] = [captureStream(process.stdout), captureStream(process.stderr)];
   const removeAdded = ['SIGUSR1', 'warning', 'uncaughtException'].map((name) => rememberListeners(process, name));
-  // A server that starts although it must not does not end. This error ends the process.
+  // A server that should have refused to start would never end. This error ends the process.
   const limit = setTimeout(() => {
     throw new Error(`plant-store ${args.join(' ')} did not end within a minute`);
   }, 60_000);
@@ -83,7 +83,7 @@ function rememberListeners(emitter: NodeJS.EventEmitter, event: string): () => v
   };
 }
 
-/** Asserts that a command, whose arguments contain no spaces, exits with `code`, and names the problem on one line. */
+/** Asserts that a command exits with `expectedCode`, and reports `problem` on one line. Spaces separate arguments. */
 export async function assertFails(
   command: string,
   context: CallContext,

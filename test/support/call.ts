@@ -34,14 +34,13 @@ export async function callService(
   });
   const response = await send(request);
   const answered = { status: response.status, headers: response.headers, text: await response.text() };
-  // Loading Ajv takes a quarter of a second, and many test files do not need it.
+  // Ajv is loaded on demand, because it loads slowly and many test files do not need it.
   const { assertDescribed } = await import('./described.ts');
   assertDescribed(method, target, answered);
   const json: unknown = answered.text === '' ? undefined : JSON.parse(answered.text);
   return { ...answered, json, error: errorOf(json) };
 }
 
-/** Returns the status of a response, and the `error` integer of its body. */
 export function outcome({ status, error }: Answered): [status: number, error: number | undefined] {
   return [status, error];
 }
@@ -55,7 +54,7 @@ export function errorOf(json: unknown): number | undefined {
   return (json as { error?: number } | undefined)?.error;
 }
 
-/** Reads the pages of ada's list from `target` on, as `Link` headers tell, and returns the names on each page. */
+/** Reads ada's list from `target` on, and follows its `Link` headers. Returns the names on each page. */
 export async function followLinks(url: string, target: string): Promise<string[][]> {
   const pages: string[][] = [];
   for (let next: string | undefined = target; next !== undefined;) {

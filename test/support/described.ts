@@ -14,7 +14,7 @@ interface Document {
   components: { responses: Record<string, Described> };
 }
 
-// A schema refers to this document also where Ajv receives it alone.
+// Each reference names the document, because Ajv also receives schemas alone.
 const document = JSON.parse(JSON.stringify(createOpenApiDocument()).replaceAll('"#/', '"openapi#/')) as Document;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
@@ -63,7 +63,7 @@ function describedResponse(method: string, target: string, status: number): Desc
   const { route } = resolveTarget(method, target, '');
   if (route === undefined) return status === 404 ? RouteNotFound : undefined;
   if (method === 'OPTIONS') return MethodNotAllowed;
-  // HEAD has the headers of GET.
+  // The document does not contain HEAD, whose responses have the headers of GET.
   const operation = document.paths[route.path]?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
   if (operation === undefined) return status === 405 ? MethodNotAllowed : undefined;
   return resolve(operation.responses[String(status)]);

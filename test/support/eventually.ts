@@ -17,7 +17,7 @@ export async function eventually<T>(check: () => T | Promise<T>, withinMs = 30_0
   }
 }
 
-/** Waits until a number has been the same for 100 milliseconds, in several event loop iterations. */
+/** Waits until a number has been the same in six successive readings, 20 milliseconds apart. */
 export async function untilStill(read: () => number): Promise<void> {
   let last = NaN;
   for (let same = 0; same < 5;) {
@@ -28,7 +28,6 @@ export async function untilStill(read: () => number): Promise<void> {
   }
 }
 
-/** Waits until `read` returns a value that equals `expected`. */
 export async function eventuallyEqual<T>(read: () => T | Promise<T>, expected: T, withinMs?: number): Promise<void> {
   await eventually(async () => {
     assert.deepEqual(await read(), expected);

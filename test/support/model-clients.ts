@@ -32,9 +32,9 @@ export class PlantModel {
   }
 
   /**
-   * Compares a user's complete list with the model. Returns the names of plants that must be listed but are not, of
-   * listed plants that must not be, and of listed plants that were never sent, have the wrong tag or are in the wrong
-   * order. After the comparison, the list determines all unknown states.
+   * Compares a user's complete list with the model. Returns the names of wrong plants: lost plants must be listed but
+   * are not, resurrected plants must not be listed but are, and phantom plants were never sent, have a wrong tag or are
+   * in the wrong order. After the comparison, the list determines all unknown states.
    */
   check(user: string, listed: readonly ListedPlant[]) {
     const findings = { lost: [] as string[], resurrected: [] as string[], phantom: [] as string[] };
@@ -77,7 +77,7 @@ export function startModelClients(options: ModelClientOptions) {
   const { urls, tokens, clients, model = new PlantModel(), pauseMs = 5 } = options;
   /** The number of responses so far, by status. Status 0 counts requests without a response. */
   const statuses = new Map<number, number>();
-  /** Responses that contradict earlier responses. */
+  /** Responses with a status that must not occur, such as 404 to the delete of a stored plant. */
   const problems: string[] = [];
   /** The longest time between two acknowledgments, and from a request to its response, in milliseconds. */
   const longest = { gapMs: 0, requestMs: 0 };
@@ -141,7 +141,7 @@ export function startModelClients(options: ModelClientOptions) {
   async function assertNothingLost(servers = urls): Promise<void> {
     await stop();
     assert.deepEqual(problems, []);
-    assert.equal(statuses.get(0), undefined, 'Every request got a response.');
+    assert.equal(statuses.get(0), undefined, 'Some requests got no response.');
     for (const url of servers) {
       for (const [user, token] of tokens) {
         assert.deepEqual(model.check(user, await listAll(url, token)), { lost: [], resurrected: [], phantom: [] });

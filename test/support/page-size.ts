@@ -3,7 +3,7 @@ import { plantsJson } from '../../src/core/model/plant.ts';
 import type { Plant, StorageAdapter } from '../../src/index.ts';
 import { createEach } from '../../src/testing/plants.ts';
 
-/** Not the constant of the source, so that a change of it is noticed. */
+/** Not imported from `src`, so that tests fail if the size changes. */
 const maxPageBytes = 262_144;
 
 const long = 'x'.repeat(60_000);

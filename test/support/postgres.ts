@@ -43,7 +43,7 @@ export function spawnAsOwner(file: string, args: readonly string[]) {
   return spawn(file, args, { cwd: '/', ...owner, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** How many databases and tables have a name. */
+/** The number of names that databases and tables have received. */
 let nameCount = 0;
 
 /** A PostgreSQL server, with its data in a temporary folder. It is removed after the test. */

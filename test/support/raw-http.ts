@@ -14,7 +14,7 @@ export function get(target: string, moreHeaders = ''): string {
 }
 
 export const listRequest: string = get('/plants');
-/** A list, after which the server closes the connection. */
+/** A list request after which the server closes the connection. */
 export const lastList: string = get('/plants', 'Connection: close\r\n');
 
 /** Returns a POST request of ada. `length` is the Content-Length, which can be wrong. */
@@ -109,8 +109,8 @@ export async function openAccepted(t: HasAfter, { server, port }: InProcess): Pr
 }
 
 /**
- * Sends a request to a server in this process, and waits until the server handles it. With `isPaused`, the connection
- * reads nothing.
+ * Sends a request to a server in this process, and waits until the server handles it. With `isPaused`, the client reads
+ * nothing.
  */
 export async function begin(
   t: HasAfter,

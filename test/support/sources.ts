@@ -10,7 +10,7 @@ export function sourceUrl(path: string): string {
 const isDist = process.env['TEST_DIST'] !== undefined;
 
 /**
- * The program `plant-store`. `npm test` uses the built program, which starts in half the time. Other test runs use the
+ * The program `plant-store`. `npm test` uses the built program, which starts faster. Other test runs use the
  * source, so that a single test file needs no build and coverage includes the process.
  */
 export const main: string = isDist ? `${root}dist/cli/main.js` : fileURLToPath(sourceUrl('cli/main.ts'));

@@ -6,7 +6,6 @@ function open(path: string): DatabaseSync {
   return new DatabaseSync(path, { timeout: 60_000 });
 }
 
-/** Runs SQL on a database file. */
 export function execute(path: string, sql: string): void {
   using database = open(path);
   database.exec(sql);

@@ -37,7 +37,7 @@ export async function temporaryFolder(t: HasAfter): Promise<string> {
 }
 
 const nobody = 65_534;
-/** The account of programs that must not run as root, such as PostgreSQL: if root runs the tests, "nobody". */
+/** The account that runs programs such as PostgreSQL. If root runs the tests, it is `nobody`. */
 export const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 
 /** Creates a folder that `owner` can write to. `prefix` is the start of its path. */

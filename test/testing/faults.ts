@@ -76,8 +76,8 @@ export function openDisk(disk: Disk): DiskStorage {
 type Changes = Partial<StorageAdapter>;
 
 /**
- * Faults of an adapter by a part of the title of the test that must fail. Each test of the suite has a fault that it
- * alone sees.
+ * Faults of an adapter, grouped by a part of the title of the test that must fail. For each test of the suite, there is
+ * a fault that only this test detects.
  */
 export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<string, Changes>> {
   /** Commits in another way, but still rejects after close. */

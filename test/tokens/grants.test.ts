@@ -9,9 +9,8 @@ import { tokenDigest } from '../../src/tokens/token-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**
- * Creates a tokens file with one token for ada, and an authenticator of its relative path that adds its warnings to
- * `problems`. Stops the clock, which `advance` advances. `userOf` first advances it so far that the authenticator
- * checks the file.
+ * Creates a tokens file with a token of ada, and an authenticator that adds its warnings to `problems`. Only `advance`
+ * and `userOf` advance the clock. `userOf` advances it by a second, after which the authenticator checks the file.
  */
 async function authenticateAda(t: TestContext) {
   let nowMs = Math.ceil(performance.now());
@@ -27,7 +26,7 @@ async function authenticateAda(t: TestContext) {
   const problems: string[] = [];
   const before = process.cwd();
   process.chdir(dirname(path));
-  // The working directory counts when the authenticator is created, not later.
+  // The relative path is resolved when the authenticator is created, not later.
   const authenticate = createTokenFileAuthenticator('tokens.json', { onWarning: (message) => problems.push(message) });
   process.chdir(before);
   const userOf = (other = token): string | undefined => {
@@ -85,7 +84,7 @@ it('createTokenFileAuthenticator › keeps the tokens if the file becomes invali
 it('createTokenFileAuthenticator › rejects every token while the file is a link that cannot be read', async (t) => {
   const { path, token, id, userOf, problems } = await authenticateAda(t);
   await rename(path, `${path}.away`);
-  // Unlike EACCES, the error ELOOP also occurs for root. Reading the first byte of the other file fails with EIO.
+  // Unlike EACCES, the error ELOOP also occurs for root. Reading /proc/self/mem fails with EIO.
   for (const target of ['tokens.json', '/proc/self/mem']) {
     await symlink(target, path);
     for (const text of [token, 'unknown']) assert.throws(() => userOf(text), { code: 'storage_unavailable' });

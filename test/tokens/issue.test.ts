@@ -42,7 +42,7 @@ it('issueToken › loses no token of concurrent calls, even through a symbolic l
   const { record } = await issueToken(path, { user: 'ada' });
   await symlink('tokens.json', `${path}-link`);
   const paths = [path, `${path}-link`, path, `${path}-link`];
-  // The clock of a network file system can differ.
+  // The clock of a network file system can differ, so the timestamp must have no effect.
   const deliver = (): Promise<void> => utimes(`${path}.new`, 0, 0);
   const issued = await Promise.all(paths.map((each) => issueToken(each, { user: 'ada' }, deliver)));
   const records = [record, ...issued.map((each) => each.record)];

@@ -30,7 +30,7 @@ const invalidFields: Readonly<Record<string, readonly unknown[]>> = {
     ...[null, 'never', 'never 2099', '2099', '2099-01-01', '2099-13-01T00:00:00Z', '2099-01-01T00:00:00'],
     ...['2099-01-01T00:00:00Z (never)', '(2000-01-01T00:00Z) 2099', ['2099-01-01T00:00:00Z']],
   ],
-  // Without the right name, the field would have no effect, and the token all scopes for ever.
+  // If a misspelled field were ignored, the token would have all scopes, or never expire.
   scope: [['plants:read']],
   expires_at: ['2099-01-01T00:00:00Z'],
 };

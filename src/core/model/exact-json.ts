@@ -21,7 +21,7 @@ export function parseExactJson(text: string): unknown {
   return value;
 }
 
-/** Returns the source of the number in the last top-level `id`. With a reviver, JSON.parse would be many times slower. */
+/** Returns the source of the number in the last top-level `id`. A reviver would make JSON.parse many times slower. */
 function idSource(text: string): string {
   let source = '';
   let depth = 0;

@@ -67,7 +67,7 @@ export function enableEviction(server: Server): void {
     evicted.publish({ server, socket } satisfies EvictionMessage);
   };
   server.on('connection', (socket) => {
-    // The new connection is not the one to close.
+    // `isSilent` is set after `makeRoom`, so that the new connection itself is not evicted.
     const progress = { atMs: performance.now(), isSilent: false };
     open.set(socket, progress);
     socket.on('drain', () => {

@@ -12,8 +12,8 @@ import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '..
 export class MemoryStorage implements StorageAdapter {
   readonly #plantsByUser = new Map<string, Map<PlantId, Plant>>();
   /**
-   * The plants of users that were listed, in ascending order of id. A delete removes the user's entry, and the next list
-   * sorts the plants again.
+   * The plants of users that were listed, in ascending order of id. A delete removes the user's entry, and the next
+   * list sorts the plants again.
    */
   readonly #sorted = new Map<string, Plant[]>();
   #isClosed = false;

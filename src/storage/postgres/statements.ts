@@ -144,9 +144,9 @@ const templates: Readonly<Record<StatementName, string>> = {
 };
 
 /**
- * All names in a statement are qualified, because the `search_path` of a connection can change at any time: a pooler can
- * lend the connection to other clients, and other roles can create functions, types and operators in a schema of the
- * path.
+ * All names in a statement are qualified, because the `search_path` of a connection can change at any time. A pooler
+ * can lend the connection to other clients, and other roles can create functions, types and operators in a schema of
+ * the path.
  */
 export function qualifyOperators(sql: string): string {
   return sql.replace(/ (=|<>|<=|>=|<|>|\+|\|\|)\s/g, ' OPERATOR(pg_catalog.$1) ');

@@ -39,8 +39,8 @@ const primaryKey = `SELECT pg_catalog.replace(pg_catalog.pg_get_constraintdef(oi
   FROM pg_catalog.pg_constraint WHERE conrelid = found.oid AND contype = 'p'`;
 
 /**
- * Describes the table in `found`, which is `null` if the table does not exist. `stranger` is the owner, unless the owner
- * is a superuser or a role that the current role is a member of.
+ * Describes the table in `found`, which is `null` if the table does not exist. `stranger` is the owner, unless the
+ * owner is a superuser or a role that the current role is a member of.
  */
 const selectTable = qualifyOperators(`SELECT pg_catalog.current_setting('server_encoding') AS encoding, plants.*
   FROM (SELECT) AS one LEFT JOIN (

@@ -103,7 +103,7 @@ it('plant-store serve › exits and names the problem if it cannot listen or can
     assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}\\. Change ${flags}\\."}\n$`));
   }
   const server = await startServer(t, [], { cwd });
-  // For the token that a failed start created.
+  // The command contains the token that a failed start created.
   await server.printed(/curl/);
   await rm(join(cwd, 'tokens.json'));
   await assertFails('serve', { cwd }, `${join(cwd, 'first-token.txt')}, which exists`, 2);
@@ -127,7 +127,7 @@ it('plant-store serve › creates a missing or empty database only if there is n
   assert.ok(stderr().includes(`There is no tokens file ${tokens}, although ${file} exists.`), stderr());
 });
 
-/** Runs `plant-store serve` as `owner`, which may lack access to the program: root loads it. */
+/** Runs `plant-store serve` as `owner`. Root loads the program first, because `owner` may have no access to it. */
 const serveAsOwner = `
   import { run } from '${sourceUrl('cli/run.ts')}';
   const { uid } = ${JSON.stringify(owner)};

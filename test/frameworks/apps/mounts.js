@@ -38,7 +38,7 @@ async function nestApp(adapter, ...use) {
   return app.getHttpAdapter().getInstance();
 }
 
-/** Each function mounts a listener at the root, behind middleware that replaces methods of the response, or adapts it. */
+/** Each function mounts a listener at the root, in a framework or after middleware that wraps the response. */
 export const middleware = {
   'Express with compression': (plants) => express().use(compression(), plants),
   // These use on-headers 1.0, which misreads an array of headers.

@@ -65,13 +65,13 @@ it('a connection with unusual or malformed input receives its responses, and is 
     if (more.timesOut) Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });
     await store.createPlant('ada', { id: 1, name: 'Fern' });
     const accepted = once(server, 'connection') as Promise<[Socket]>;
-    // The client does not end its side because the server has ended.
+    // The client keeps its side open after the server has ended the connection.
     const connection = new RawConnection(connect({ port, host: '127.0.0.1', allowHalfOpen: true }));
     t.after(() => void connection.socket.destroy());
     connection.send(sends);
     if (more.ends) connection.socket.end();
     const [socket] = await accepted;
-    // Its timeout would close the connection after a minute.
+    // The timeout of the server would close the connection only after a minute.
     const closed = once(socket, 'close', { signal: AbortSignal.timeout(30_000) });
     if (more.sendsAfterResponse !== undefined) {
       await connection.until(/[}\]]$/);

@@ -104,7 +104,7 @@ it('a crowded server does not evict a connection while its client reads a list',
   assert.ok(evicted.includes(0), 'it is evicted after its client has stopped reading');
 });
 
-it('a full server first evicts connections without a complete request, then those idle for a second', async (t) => {
+it('a full server evicts connections without a complete request at once, and others after a second', async (t) => {
   const service = await start(t, 4);
   const { port, evicted } = service;
   const clock = mockClock(t);
@@ -115,7 +115,7 @@ it('a full server first evicts connections without a complete request, then thos
     await finishOne(t, port);
     assert.deepEqual(evicted, expected);
   }
-  // All others have sent a request, but the new connection is not closed.
+  // The new connection is the only one that has not sent a request, but it is not evicted.
   await finishOne(t, port);
   assert.deepEqual(evicted, [1, 2]);
   clock.nowMs = 500;

@@ -22,12 +22,11 @@ function post(url: string, body: unknown): Promise<Response> {
   return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-/** Serves a listener. Returns the base URL. */
 const serve = (t: HasAfter, listener: RequestListener): Promise<string> => listenUrl(t, createServer(listener));
 
 it('the listener reads request.rawBody after a body parser, or responds with 500 if it is missing', async (t) => {
   const { listener, store, faults } = createListener(t, { maxBodyBytes: 40 });
-  // Cloud Functions and Firebase do the same.
+  // Google Cloud Functions and Firebase set `rawBody` in the same way.
   const verify = (request: object, _: unknown, rawBody: Buffer): unknown => Object.assign(request, { rawBody });
   const app = express().use('/raw', express.json({ verify }), listener).use('/parsed', express.json(), listener);
   const url = await serve(t, app);

@@ -75,7 +75,7 @@ it('a connection uses less than 60 KB, and keeps unsent pages outside the heap',
     (heap, external) => heap + external < 60_000,
   );
 
-  // When the server has begun to send, it keeps a part of a page.
+  // The client reads nothing. The server keeps the unsent part of a page.
   await assertGrowth(
     ({ socket }) => socket.pause().write(listRequest.replace('ada', 'bob')),
     (heap, external) => heap < 60_000 && external > 100_000,

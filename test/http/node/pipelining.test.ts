@@ -78,7 +78,7 @@ it('pipelined requests hold no permit while they wait, and more than 32 close th
   assert.equal(await tooMany.untilClosed(), '');
   held.release();
   assert.equal(statusesIn(await allowed.untilClosed()).length, 33);
-  // More than 32 are possible if no more than 32 wait at a time.
+  // A connection can send more than 32 requests if at most 32 wait at a time.
   const [connection, socket] = await openAccepted(t, service);
   for (let round = 1; round <= 3; round++) {
     connection.send(listRequest.repeat(29) + get(`/plants?limit=x${round}`));

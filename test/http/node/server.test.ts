@@ -82,7 +82,7 @@ it('drainServer lets a slow client finish reading a list, and closes idle connec
   await idle.until(/\}$/);
   const clock = mockClock(t);
   const drained = drainServer(service.server, { graceMs: 60_000 });
-  // The default of graceMs has passed.
+  // More time than the default of graceMs has passed.
   clock.nowMs = 9000;
   await eventuallyEqual(() => idle.socket.destroyed, true);
   assert.deepEqual([response.writableEnded, response.writableFinished], [true, false]);

@@ -67,7 +67,7 @@ it('PostgresStorage table › is created once its schema exists, unless createTa
   assert.deepEqual(await other.commit([create(1)]), [false]);
 });
 
-it('PostgresStorage table › is not created again after a rename, which would hide the loss', async (t) => {
+it('PostgresStorage table › is not created again after it was renamed', async (t) => {
   const { table, storage } = await newTable(t);
   await cluster.query(`ALTER TABLE "${table}" RENAME TO renamed`);
   await assertAllUnsupported(storage, /relation .* does not exist/);
@@ -118,14 +118,14 @@ it('PostgresStorage table › is refused if another role owns it, unless createT
   assert.deepEqual(await open().commit([create(2)]), [false]);
 });
 
-it('PostgresStorage table › is refused with other columns or another primary key', async (t) => {
+it('PostgresStorage table › is refused if it has other columns or another primary key, or is unlogged', async (t) => {
   for (const [change, cause] of Object.entries({
     'ADD color text': /tag text, color text/,
     'ALTER id TYPE integer': /id int4/,
     'ALTER "user" TYPE text COLLATE "default"': /user text NOT/,
     'ALTER name DROP NOT NULL': /name text, /,
     'DROP CONSTRAINT plants_pkey, ADD PRIMARY KEY (id, "user")': /KEY \(id, user\)/,
-    // A crash empties the table.
+    // A crash would empty an unlogged table.
     'SET UNLOGGED': /not a permanent table/,
   })) {
     await cluster.query('DROP SCHEMA IF EXISTS changed CASCADE; CREATE SCHEMA changed');

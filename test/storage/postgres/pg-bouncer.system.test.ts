@@ -53,7 +53,7 @@ default_pool_size = 5
     await storage.commit([]);
     await cluster.queryAt(url, 'CREATE SCHEMA garden; CREATE TABLE garden.plants (LIKE plants INCLUDING ALL)');
     const left = ['CREATE TEMPORARY TABLE plants (LIKE public.plants INCLUDING ALL)', 'SET search_path = garden'];
-    // A transaction that waits makes PgBouncer use another connection for the next one.
+    // While one transaction waits, PgBouncer uses another connection for the next one.
     await Promise.all(left.map((sql) => pool.query(`BEGIN; SELECT pg_sleep(0.1); ${sql}; COMMIT`)));
     const ids = Array.from({ length: 200 }, (_, id) => id);
     await Promise.all(ids.map((id) => storage.commit([create(id)])));

@@ -27,7 +27,7 @@ function open(t: TestContext, intercept = (statement: Parameters<Query>[0], run:
 const createFail =
   "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'";
 
-/** Overloads of what the statements use, in a schema of the `search_path`. They fail if they are called. */
+/** Overloads of functions, operators and types that the statements use. They fail if they are called. */
 const hostile = [
   ...`octet_length(text) int8send(bigint) encode(bytea,text) to_regclass(text) unnest(text[]) unnest(bigint[])
     unnest(integer[]) current_setting(text) pg_is_in_recovery() concat_ws(text,text,text,text) replace(text,text,text)
@@ -158,7 +158,7 @@ it('PostgresStorage runs at most four list statements at a time, each of which r
     mostBytes = Math.max(mostBytes, bytes);
     return { rows, rowCount };
   });
-  // Six of the first names fill a page. Statements omit names that are longer than some 5 KB or contain U+007F.
+  // Six of the first names fill a page. Names that are long or contain U+007F are read by a second statement.
   const names = ['x'.repeat(40_000), 'Fern', '\x7f', 'x'.repeat(5000)];
   const users = Array.from({ length: 150 }, (_, n) => `user ${n}`);
   const nameOf = (n: number): string => names[n % 4] ?? '';
@@ -237,7 +237,7 @@ it('prepared statements of a PostgresStorage › are planned five times, then ke
     const explained = await pool.query<object>(`EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${nulls})`);
     const plan = JSON.stringify(explained.rows);
     assert.doesNotMatch(plan, /Seq Scan/, statement);
-    // At an estimated cost of 100,000 (`jit_above_cost`), JIT compilation would take longer than the statement.
+    // Above an estimated cost of 100,000 (`jit_above_cost`), JIT compilation would take longer than the statement.
     const [, cost] = /"Total Cost":([\d.]+)/.exec(plan) ?? [];
     assert.ok(Number(cost) < 50_000, `${cost}: ${statement}`);
   }

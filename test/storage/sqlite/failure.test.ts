@@ -63,6 +63,7 @@ function testFaults(commitThread: boolean): void {
     for (const id of twenty) await storage.commit([create(id)]);
     for (const id of [21, 22]) {
       await whileStuck(async () => {
+        // SQLITE_IOERR_WRITE
         for (let n = 0; n < 3; n++) await assert.rejects(storage.commit([create(99), create(98)]), { errcode: 778 });
         assert.deepEqual(await ids(storage), twenty.concat(id === 22 ? [21] : []));
       });

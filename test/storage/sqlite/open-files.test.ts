@@ -76,7 +76,7 @@ function testLosses(commitThread: boolean): void {
     assert.deepEqual((await ids(storage)).slice(0, 50), fifty);
   }
 
-  /** Opens storages, causes all losses at the same time, and names those after which a check fails. */
+  /** Causes each loss in a storage of its own, and runs the check. The losses are independent and run concurrently. */
   async function checkEach(
     t: HasAfter,
     losses: Record<string, Loss>,
@@ -129,7 +129,7 @@ function testLosses(commitThread: boolean): void {
     }
   });
 
-  it('SqliteStorage whose WAL was lost › rejects commits until it is reopened, and keeps earlier ones', async (t) => {
+  it('SqliteStorage whose WAL was lost › rejects commits until it is reopened, but keeps its plants', async (t) => {
     await checkEach(t, walLosses, async (storage, path) => {
       await assertLost(storage);
       const found = await idsAfterCrash(t, path);
@@ -141,7 +141,7 @@ function testLosses(commitThread: boolean): void {
     });
   });
 
-  it('SqliteStorage whose WAL was removed › close does not remove the WAL of a later process', async (t) => {
+  it('SqliteStorage whose WAL was removed › does not remove the WAL of a later process on close', async (t) => {
     const path = await newPath(t);
     const storage = await open(t, path);
     execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');

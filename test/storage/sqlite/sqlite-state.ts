@@ -59,7 +59,7 @@ export async function ids(storage: SqliteStorage): Promise<number[]> {
   return (await storage.list('ada', firstPage)).plants.map(({ id }) => Number(id));
 }
 
-/** Returns the ids that a server finds after the server that has the file open was killed. */
+/** Returns the ids that a server would find if the process that has the file open crashed now. */
 export async function idsAfterCrash(t: HasAfter, path: string): Promise<number[]> {
   const copy = await newPath(t);
   // The WAL is copied first, because a commit thread that has just started can move its writes to the file meanwhile.

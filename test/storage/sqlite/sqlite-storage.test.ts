@@ -43,7 +43,7 @@ for (const [name, commitThread] of [
       execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
       damageFile(path, 1);
     },
-    // One variant is enough, because these processes need most of the time.
+    // One variant is enough, because the test that starts processes takes most of the time.
     ...(!commitThread && {
       startProcess: ({ path }) => fork(new URL('committing-process.ts', import.meta.url), [path]),
     }),

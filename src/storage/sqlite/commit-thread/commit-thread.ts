@@ -51,7 +51,7 @@ export class CommitThread {
     const worker = new Worker(workerFile(), {
       name: 'plant-store commits',
       workerData: this.#settings,
-      // With the process's flags, the thread would run the modules of `--import`, and such a module can open this storage.
+      // With the process's flags, the thread would run the modules of `--import`, which can open this storage.
       execArgv: [],
       // Node.js 22 warns in each thread that node:sqlite is experimental. One warning, in the main thread, is enough.
       env: { ...process.env, NODE_OPTIONS: '', NODE_NO_WARNINGS: '1' },
