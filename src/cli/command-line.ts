@@ -120,12 +120,13 @@ export function readLogFormat(args: string[]): LogFormat {
   return flags.log.words.find((word) => word === given) ?? defaultLogFormat;
 }
 
-/** Loads an optional package. `source` is the flag or the environment variable that requires the package. */
-export function loadOptional<T>(name: string, source: string, load: (require: NodeJS.Require) => T): T {
+/** Loads a module of an optional package. `source` is the flag or the variable that requires the package. */
+export function loadOptional(path: string, source: string): unknown {
   try {
-    return load(require);
+    return require(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    const [name = ''] = path.split('/');
     const command = `npm install ${name}, or npm install --global ${name} if plant-store is installed globally`;
     throw new UsageError(`${source} needs the package ${name}. Run ${command}.`, { cause: error });
   }

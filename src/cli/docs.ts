@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { ServiceListener } from '../http/node/listener.ts';
 import { splitTarget } from '../http/routes.ts';
 import { loadOptional } from './command-line.ts';
@@ -44,10 +44,8 @@ const securityHeaders = {
 
 /** Returns a function that adds Swagger UI to a listener, at `/docs` with or without the prefix `basePath`. */
 export function createDocs(source: string, basePath: string): (listener: ServiceListener) => RequestListener {
-  const manifest = loadOptional('swagger-ui-dist', source, (require) =>
-    require.resolve('swagger-ui-dist/package.json'),
-  );
-  const asset = (name: string): Buffer => readFileSync(join(dirname(manifest), name));
+  const findAssets = loadOptional('swagger-ui-dist/absolute-path.js', source) as () => string;
+  const asset = (name: string): Buffer => readFileSync(join(findAssets(), name));
   const files = new Map<string, [mediaType: string, body: string | Buffer]>([
     ['/docs', ['text/html; charset=utf-8', html]],
     ['/docs/start.js', ['text/javascript; charset=utf-8', startScript]],

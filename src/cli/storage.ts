@@ -1,11 +1,16 @@
-import type { OwnedPlant, StorageAdapter } from '../core/storage-adapter.ts';
+import { callbackify } from 'node:util';
+import type * as Pg from 'pg';
+import { isError } from '../boundary/error-text.ts';
+import type { StorageAdapter } from '../core/storage-adapter.ts';
+import { isFileOrMissing } from '../files/file.ts';
 import { MemoryStorage } from '../storage/memory/memory-storage.ts';
+import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
-import { Reader, SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
+import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
+import { loadOptional } from './command-line.ts';
 import type { Setting } from './command-line.ts';
-import { addPlace, UsageError } from './errors.ts';
-import { openPostgres, parseConnectionString } from './postgres.ts';
-import type { PostgresLocation } from './postgres.ts';
+import { UsageError, withUsageError } from './errors.ts';
+import { printable } from './process.ts';
 import { requireSafePath } from './refuse-root.ts';
 
 /** A parsed storage setting. `place` is the path of an SQLite file, or describes the storage without a password. */
@@ -13,6 +18,16 @@ export type StorageLocation =
   | { readonly kind: 'memory'; readonly place: string }
   | { readonly kind: 'sqlite'; readonly place: string; readonly commitThread: boolean }
   | PostgresLocation;
+
+interface PostgresLocation {
+  readonly kind: 'postgres';
+  readonly place: string;
+  readonly source: string;
+  readonly connectionString: string;
+  readonly max: number;
+  readonly schema: string | undefined;
+  readonly table: string | undefined;
+}
 
 type Kind = StorageLocation['kind'];
 
@@ -42,6 +57,55 @@ function parse(setting: Setting): StorageLocation | undefined {
     : { kind: 'sqlite', place: requireSafePath(file), commitThread: thread === 'true' };
 }
 
+const integers = [
+  ...['max', 'port', 'query_timeout'],
+  ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
+];
+const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+const parameterNames = [
+  ...['application_name', 'host', 'options', 'password', 'schema', 'table', 'user', ...integers],
+  ...['sslcert', 'sslkey', 'sslmode', 'sslnegotiation', 'sslrootcert'],
+];
+
+function parseConnectionString({ value: text, source }: Setting): PostgresLocation {
+  const match = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)([^@?#]*)\??([^@#]*)[^@]*$/.exec(text);
+  // With another `@`, `pg` could use a part of the password as the host, and error messages would contain it.
+  if (match === null) {
+    const characters = "'@' as %40, '/' as %2F, '?' as %3F, '#' as %23 and '%' as %25";
+    throw new UsageError(`${source} must contain only the '@' before the host: in a password, write ${characters}.`);
+  }
+  const [, login = '', authority = '', path = '', query] = match;
+  const parameters = new URLSearchParams(query);
+  checkParameters(parameters, source);
+  const host = parameters.get('host') ?? authority;
+  if (host.includes(',')) throw new UsageError(`${source} must name one host: several hosts are not supported.`);
+  const { max = '10', schema, table, ...others } = Object.fromEntries(parameters);
+  // `pg` interprets the other parameters.
+  const connectionString = `${login}${authority}${path}?${new URLSearchParams(others).toString()}`;
+  const place = `PostgreSQL at ${host}${path}`;
+  return { kind: 'postgres', place, source, connectionString, max: Number(max), schema, table };
+}
+
+/** `pg` ignores unknown parameters, and does not reject invalid numbers. */
+function checkParameters(parameters: URLSearchParams, source: string): void {
+  for (const [name, value] of parameters) {
+    let problem;
+    if (!parameterNames.includes(name)) problem = `is not supported. Use ${parameterNames.join(', ')}`;
+    else if (parameters.getAll(name).length > 1) problem = 'must not be repeated';
+    else if (integers.includes(name) && !/^[1-9]\d*$/.test(value)) problem = 'must be an integer from 1';
+    else if (name === 'sslmode' && !tlsModes.includes(value)) problem = `must be one of ${tlsModes.join(', ')}`;
+    else if (name === 'sslrootcert' && value === 'system') {
+      problem = 'must be a file. Without it, the CAs of Node.js are used';
+    } else if (/^ssl(?:cert|key|rootcert)$/.test(name) && !isFileOrMissing(value)) {
+      problem = 'must be a file';
+    }
+    if (problem !== undefined) throw new UsageError(`The parameter ${printable(name)} of ${source} ${problem}.`);
+  }
+  // `pg` treats these modes as `verify-full`, and prints a warning.
+  const mode = parameters.get('sslmode');
+  if (mode !== null && ['prefer', 'require', 'verify-ca'].includes(mode)) parameters.set('sslmode', 'verify-full');
+}
+
 /** If `create` is true, creates a missing SQLite file, and the first operation creates a missing PostgreSQL table. */
 export function openStorage(location: StorageLocation, create = true): StorageAdapter {
   if (location.kind === 'memory') return new MemoryStorage();
@@ -50,59 +114,34 @@ export function openStorage(location: StorageLocation, create = true): StorageAd
   return new SqliteStorage(location.place, { commitThread: location.commitThread });
 }
 
-/** Opens an existing storage, passes its plants to `work`, and closes it. Does not change the storage. */
-export function withSource(
-  location: StorageLocation,
-  work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<number>,
-): Promise<number> {
-  return withOpen(location, openSource, async (source) => {
-    // Reads a page before `work` creates the target: an unreadable source must not lead to an empty target. Unlike a
-    // list, a scan can read a standby.
-    const pages = source.scan()[Symbol.asyncIterator]();
-    await pages.next();
-    await pages.return?.();
-    return work(source.scan());
+/** While a commit is pending, all other writes wait, so the query timeout limits how long a failover blocks writes. */
+const timeouts = { connectionTimeoutMillis: 5000, query_timeout: 10_000 };
+
+/** By default, a backend whose statement waits for a lock does not notice that `pg` has closed the connection. */
+const checkConnection = "SET client_connection_check_interval = '1s'";
+
+/** Does not connect to the database before the first operation. */
+function openPostgres(location: PostgresLocation, createTable: boolean): StorageAdapter {
+  const { source, connectionString, max, schema, table } = location;
+  const { Client, Pool } = loadOptional('pg', source) as typeof Pg;
+  // `pg` closes a new connection if this function fails.
+  const verify = callbackify(async (client: Pg.PoolClient) => {
+    // The pool listens for errors only after this function has finished.
+    client.on('error', () => undefined);
+    await client.query({ text: checkConnection, values: [] }).catch((error: unknown) => {
+      // A database that does not support the setting responds with an error, which has a `severity`.
+      if (!(isError(error) && 'severity' in error)) throw error;
+    });
   });
-}
-
-/** Opens or creates a file or table, passes it to `work`, and closes it. */
-export function withTarget(
-  location: StorageLocation,
-  work: (storage: StorageAdapter) => Promise<number>,
-): Promise<number> {
-  return withOpen(location, openStorage, async (storage) => {
-    // The first operation creates a missing table.
-    await storage.list('any user', { after: undefined, limit: 1 });
-    return work(storage);
+  const config = { connectionString, max, ...timeouts, keepAlive: true, verify };
+  const pool = new Pool(config);
+  // Without a listener, an error on an idle connection would end the process. The pool replaces that connection.
+  pool.on('error', () => undefined);
+  const storage = withUsageError(source, () => {
+    // This client only validates the connection string, which a pool does not parse until it connects.
+    new Client(config);
+    return new PostgresStorage({ pool, schema, table, createTable });
   });
-}
-
-type Source = Pick<StorageAdapter, 'scan' | 'close'>;
-
-function openSource(location: StorageLocation): Source {
-  if (location.kind !== 'sqlite') return openStorage(location, false);
-  const database = openToRead(location.place);
-  return {
-    scan: () => new Reader(database).scan(),
-    close: async () => {
-      database.close();
-    },
-  };
-}
-
-async function withOpen<S extends Source>(
-  location: StorageLocation,
-  open: (location: StorageLocation) => S,
-  work: (storage: S) => Promise<number>,
-): Promise<number> {
-  try {
-    const storage = open(location);
-    try {
-      return await work(storage);
-    } finally {
-      await storage.close();
-    }
-  } catch (error) {
-    throw addPlace(location.place, error);
-  }
+  const closeStorage = storage.close.bind(storage);
+  return Object.assign(storage, { close: () => closeStorage().then(() => pool.end()) });
 }

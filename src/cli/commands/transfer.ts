@@ -2,12 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorTable, isPlantStoreError } from '../../core/model/errors.ts';
 import { parseExactJson } from '../../core/model/exact-json.ts';
 import { isUser, parseNewPlant, plantJson } from '../../core/model/plant.ts';
-import type { OwnedPlant } from '../../core/storage-adapter.ts';
+import type { OwnedPlant, StorageAdapter } from '../../core/storage-adapter.ts';
+import { openToRead } from '../../storage/sqlite/database.ts';
+import { Reader } from '../../storage/sqlite/sqlite-storage.ts';
 import { addPlants, checked, keyOf } from '../../transfer/copy-plants.ts';
 import type { CopyCounts, PlantConflict } from '../../transfer/copy-plants.ts';
 import type { Settings } from '../command-line.ts';
+import { addPlace } from '../errors.ts';
 import { exitCodeOf, formatCount, print, printable, requireOutput, runInterruptibly, tell } from '../process.ts';
-import { parseStorage, withSource, withTarget } from '../storage.ts';
+import { openStorage, parseStorage } from '../storage.ts';
+import type { StorageLocation } from '../storage.ts';
 
 const maxLineBytes = 1_048_576;
 const maxShownLines = 10;
@@ -159,4 +163,58 @@ function finish(verb: string, counts: CopyCounts, badLines: number, signal: Abor
   tell(`${texts.join(', ')}.${signal.aborted ? ' Interrupted: run the command again to continue.' : ''}`);
   if (signal.aborted) return exitCodeOf(signal);
   return counts.conflicts === 0 && badLines === 0 ? 0 : 1;
+}
+
+/** Opens an existing storage, passes its plants to `work`, and closes it. Does not change the storage. */
+function withSource(
+  location: StorageLocation,
+  work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<number>,
+): Promise<number> {
+  return withOpen(location, openSource, async (source) => {
+    // Reads a page before `work` creates the target: an unreadable source must not lead to an empty target. Unlike a
+    // list, a scan can read a standby.
+    const pages = source.scan()[Symbol.asyncIterator]();
+    await pages.next();
+    await pages.return?.();
+    return work(source.scan());
+  });
+}
+
+/** Opens or creates a file or table, passes it to `work`, and closes it. */
+function withTarget(location: StorageLocation, work: (storage: StorageAdapter) => Promise<number>): Promise<number> {
+  return withOpen(location, openStorage, async (storage) => {
+    // The first operation creates a missing table.
+    await storage.list('any user', { after: undefined, limit: 1 });
+    return work(storage);
+  });
+}
+
+type Source = Pick<StorageAdapter, 'scan' | 'close'>;
+
+function openSource(location: StorageLocation): Source {
+  if (location.kind !== 'sqlite') return openStorage(location, false);
+  const database = openToRead(location.place);
+  return {
+    scan: () => new Reader(database).scan(),
+    close: async () => {
+      database.close();
+    },
+  };
+}
+
+async function withOpen<S extends Source>(
+  location: StorageLocation,
+  open: (location: StorageLocation) => S,
+  work: (storage: S) => Promise<number>,
+): Promise<number> {
+  try {
+    const storage = open(location);
+    try {
+      return await work(storage);
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    throw addPlace(location.place, error);
+  }
 }

@@ -4,7 +4,7 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { isWrongSetting } from '../../../src/cli/errors.ts';
-import { openPostgres, parseConnectionString } from '../../../src/cli/postgres.ts';
+import { openStorage, parseStorage } from '../../../src/cli/storage.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
 import { create, firstPage } from '../../../src/testing/plants.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
@@ -64,7 +64,7 @@ default_pool_size = 5
   it('isWrongSetting › recognizes a missing database and an unsupported parameter through PgBouncer', async () => {
     const url = through(cluster.url());
     for (const value of [`${url}x`, `${url}?options=-c%20jit%3Doff`]) {
-      const storage = openPostgres(parseConnectionString({ value, source: '--storage' }), false);
+      const storage = openStorage(parseStorage({ value, source: '--storage' }), false);
       const [outcome] = await Promise.allSettled([storage.list('ada', firstPage)]);
       await storage.close();
       assert.ok(outcome.status === 'rejected' && isWrongSetting(outcome.reason));
