@@ -17,15 +17,17 @@ const maxLineBytes = 1_048_576;
 const maxShownLines = 10;
 
 export async function copy(settings: Settings<'copy'>): Promise<number> {
-  const from = parseStorage(settings.from);
-  const to = parseStorage(settings.to);
+  const [from, to] = [parseStorage(settings.from), parseStorage(settings.to)];
   return runInterruptibly((signal) =>
-    withSource(from, (pages) =>
-      withTarget(to, async (target) => {
-        const counts = await addPlants(checked(untilAborted(pages, signal)), target, { onConflict: tellConflict });
-        return finish('Copied', counts, 0, signal);
-      }),
-    ),
+    withStorage(from, openSource, async (source) => {
+      // Reads a page before the target is created: an unreadable source must not lead to an empty target. Unlike a
+      // list, a scan can read a standby.
+      const pages = source.scan()[Symbol.asyncIterator]();
+      await pages.next();
+      await pages.return?.();
+      const counts = await addTo(to, checked(untilAborted(source.scan(), signal)));
+      return finish('Copied', counts, 0, signal);
+    }),
   );
 }
 
@@ -40,10 +42,9 @@ async function* untilAborted<Page>(pages: AsyncIterable<Page>, signal: AbortSign
 
 export async function exportPlants({ storage }: Settings<'export'>): Promise<number> {
   requireOutput();
-  const location = parseStorage(storage);
-  return withSource(location, async (pages) => {
+  return withStorage(parseStorage(storage), openSource, async (source) => {
     let count = 0;
-    for await (const page of pages) {
+    for await (const page of source.scan()) {
       await print(page.map(toLine).join(''));
       count += page.length;
     }
@@ -64,18 +65,16 @@ export async function importPlants({ storage }: Settings<'import'>): Promise<num
     if (badLines <= maxShownLines) tell(`Line ${number} was left out: ${problem}`);
     if (badLines === maxShownLines) tell('Further bad lines are only counted.');
   };
-  return runInterruptibly((signal) =>
-    withTarget(location, async (target) => {
-      signal.addEventListener('abort', () => process.stdin.destroy());
-      try {
-        const counts = await addPlants(readPages(signal, onBadLine), target, { onConflict: tellConflict });
-        return finish('Imported', counts, badLines, signal);
-      } finally {
-        // After a storage error, unread input would keep this process running.
-        process.stdin.destroy();
-      }
-    }),
-  );
+  return runInterruptibly(async (signal) => {
+    signal.addEventListener('abort', () => process.stdin.destroy());
+    try {
+      const counts = await addTo(location, readPages(signal, onBadLine));
+      return finish('Imported', counts, badLines, signal);
+    } finally {
+      // After a storage error, unread input would keep this process running.
+      process.stdin.destroy();
+    }
+  });
 }
 
 /** Yields pages as standard input arrives. A page contains at most one plant with a given key. */
@@ -165,32 +164,18 @@ function finish(verb: string, counts: CopyCounts, badLines: number, signal: Abor
   return counts.conflicts === 0 && badLines === 0 ? 0 : 1;
 }
 
-/** Opens an existing storage, passes its plants to `work`, and closes it. Does not change the storage. */
-function withSource(
-  location: StorageLocation,
-  work: (pages: AsyncIterable<OwnedPlant[]>) => Promise<number>,
-): Promise<number> {
-  return withOpen(location, openSource, async (source) => {
-    // Reads a page before `work` creates the target: an unreadable source must not lead to an empty target. Unlike a
-    // list, a scan can read a standby.
-    const pages = source.scan()[Symbol.asyncIterator]();
-    await pages.next();
-    await pages.return?.();
-    return work(source.scan());
-  });
-}
-
-/** Opens or creates a file or table, passes it to `work`, and closes it. */
-function withTarget(location: StorageLocation, work: (storage: StorageAdapter) => Promise<number>): Promise<number> {
-  return withOpen(location, openStorage, async (storage) => {
-    // The first operation creates a missing table.
+/** Adds plants to a file or table, which is created if it is missing. */
+function addTo(location: StorageLocation, pages: AsyncIterable<OwnedPlant[]>): Promise<CopyCounts> {
+  return withStorage(location, openStorage, async (storage) => {
+    // The first operation creates a missing table, even if there is no plant.
     await storage.list('any user', { after: undefined, limit: 1 });
-    return work(storage);
+    return addPlants(pages, storage, { onConflict: tellConflict });
   });
 }
 
 type Source = Pick<StorageAdapter, 'scan' | 'close'>;
 
+/** Opens an existing storage, and does not change it. */
 function openSource(location: StorageLocation): Source {
   if (location.kind !== 'sqlite') return openStorage(location, false);
   const database = openToRead(location.place);
@@ -202,11 +187,12 @@ function openSource(location: StorageLocation): Source {
   };
 }
 
-async function withOpen<S extends Source>(
+/** Opens a storage, passes it to `work`, and closes it. */
+async function withStorage<S extends Source, T>(
   location: StorageLocation,
   open: (location: StorageLocation) => S,
-  work: (storage: S) => Promise<number>,
-): Promise<number> {
+  work: (storage: S) => Promise<T>,
+): Promise<T> {
   try {
     const storage = open(location);
     try {
