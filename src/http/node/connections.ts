@@ -87,7 +87,7 @@ export function enableEviction(server: Server): void {
 }
 
 /** Returns a server's open connections; none unless {@link enableEviction} was called for it. */
-export function openConnections(server: Server): ReadonlyMap<Socket, unknown> {
+export function openConnections(server: Server): ReadonlyMap<Socket, Readonly<Progress>> {
   return connectionsOf.get(server) ?? new Map();
 }
 

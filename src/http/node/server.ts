@@ -1,5 +1,6 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { errorTable } from '../../core/model/errors.ts';
@@ -111,9 +112,13 @@ export async function drainServer(
   const { graceMs = 8000 } = options;
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
-  for (const socket of openConnections(server).keys()) {
+  // The sockets without a response in progress, and the number of bytes that each has received.
+  const idle = new Map<Socket, number>();
+  for (const [socket, { isSilent }] of openConnections(server)) {
     const response = currentResponse(socket);
-    if (response?.headersSent === false) response.setHeader('Connection', 'close');
+    if (response !== undefined) closeAfter(response, socket);
+    // A connection whose first header is incomplete, or that was upgraded at once, is not idle.
+    else if (!isSilent || socket.bytesRead === 0) idle.set(socket, socket.bytesRead);
   }
   // close() calls this method, which would also close connections whose next request has not been read yet.
   server.closeIdleConnections = () => undefined;
@@ -123,7 +128,11 @@ export async function drainServer(
   let inUse = 0;
   const sweep = setInterval(() => {
     const elapsedMs = performance.now() - startMs;
-    if (elapsedMs >= Math.min(lingerMs, graceMs)) closeIdle(server);
+    if (elapsedMs >= Math.min(lingerMs, graceMs)) {
+      for (const [socket, bytesRead] of idle) if (socket.bytesRead === bytesRead) socket.destroy();
+      // For a server of `createPlantServer`, this would cut off responses that have been written, but not sent.
+      if (openConnections(server).size === 0) server.closeIdleConnections();
+    }
     if (elapsedMs < graceMs) return;
     server.getConnections((_, count) => {
       inUse ||= count;
@@ -133,16 +142,4 @@ export async function drainServer(
   await closed;
   clearInterval(sweep);
   return inUse;
-}
-
-function closeIdle(server: Server): void {
-  const sockets = [...openConnections(server).keys()];
-  // Before version 26, Node.js does not consider a connection idle if it has not received any request.
-  for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  // Node.js closes a connection whose response is `finished`, which means written, even if it has not been sent.
-  const responses = sockets.flatMap((socket) => currentResponse(socket) ?? []);
-  const sending = responses.filter(({ writableEnded }) => writableEnded);
-  for (const response of sending) Object.assign(response, { finished: false });
-  server.closeIdleConnections();
-  for (const response of sending) Object.assign(response, { finished: true });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drainServer } from '../../../src/http.ts';
@@ -18,7 +19,7 @@ it('drainServer ends incomplete requests after graceMs, by default 8 s', { timeo
     const server = createServer((request, response) => void listener(request, response));
     const port = await listen(t, server);
     // With these settings, only drainServer closes the connections.
-    Object.assign(server, { timeout: 0, requestTimeout: 0 });
+    Object.assign(server, { timeout: 0, requestTimeout: 0, keepAliveTimeout: 0 });
     const idle = await RawConnection.open(t, port, listRequest);
     await idle.until(/\[\]$/);
     const { connection } = await begin(t, { server, port }, post('{"id":1', 100));
@@ -38,14 +39,15 @@ it('drainServer ends incomplete requests after graceMs, by default 8 s', { timeo
 
 it('drainServer finishes requests that arrive in its first second, and closes idle connections', async (t) => {
   const service = await startService(t);
-  const open = (): Promise<RawConnection> => RawConnection.open(t, service.port);
-  const [idle, sent, late] = [await open(), await open(), await open()];
+  // With these settings, only drainServer closes the connections.
+  Object.assign(service.server, { timeout: 0, keepAliveTimeout: 0 });
+  const open = (): Promise<[RawConnection, Socket]> => openAccepted(t, service);
+  const [[idle], [sent], [late, lateSocket]] = [await open(), await open(), await open()];
   for (const connection of [idle, sent, late]) {
     connection.send(listRequest);
     assert.match(await connection.until(/\[\]$/), /keep-alive/);
   }
-  const [silent] = await openAccepted(t, service);
-  const [partOfHeader, socket] = await openAccepted(t, service);
+  const [[silent], [partOfHeader, socket]] = [await open(), await open()];
   partOfHeader.send('GET /plants HTTP/1.1\r\n');
   await eventuallyEqual(() => socket.bytesRead > 0, true);
   const { connection: partOfBody } = await begin(t, service, post('{"id":1,"name":"Fe', 22));
@@ -53,13 +55,13 @@ it('drainServer finishes requests that arrive in its first second, and closes id
   sent.send(listRequest);
   const clock = mockClock(t);
   const drained = drainServer(service.server, { graceMs: 60_000 });
-  partOfHeader.send(`${head}\r\n`);
   clock.nowMs = 999;
   await sleep(100);
-  late.send(listRequest);
-  await late.until(/\[\]HTTP[^]*\[\]$/);
+  late.send('GET /plants HTTP/1.1\r\n');
+  await eventuallyEqual(() => lateSocket.bytesRead > listRequest.length, true);
   clock.nowMs = 1000;
   assert.match(await idle.untilClosed(), /\[\]$/);
+  for (const connection of [partOfHeader, late]) connection.send(`${head}\r\n`);
   // The second request is not handled.
   partOfBody.send(`rn"}${post('{"id":2,"name":"Ivy"}')}`);
   for (const connection of [sent, late, partOfHeader, partOfBody]) {
