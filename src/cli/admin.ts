@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asStorageError, errorTable } from '../core/model/errors.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import type { CommitMessage } from '../core/write-queue.ts';
-import { enableEviction, openConnections } from '../http/node/connections.ts';
+import { manageConnections, openConnections } from '../http/node/connections.ts';
 import type { RequestMessage } from '../http/trace.ts';
 import type { TokenGrants } from '../tokens/grants.ts';
 import { version } from './command-line.ts';
@@ -49,7 +49,7 @@ export function createAdminServer(
       response.writeHead(status, { 'Content-Type': mediaType, Connection: 'close' }).end(text);
     });
   });
-  enableEviction(server);
+  manageConnections(server);
   return Object.assign(server, { maxConnections });
 }
 

@@ -39,20 +39,21 @@ interface Progress {
 const connectionsOf = new WeakMap<Server, Map<Socket, Progress>>();
 
 /**
- * Makes room for new connections. When more than 95% of `maxConnections` are open, closes the one that has made no
- * progress for the longest time, if this time is longer than a second. A connection makes progress when it is accepted,
- * when a request header is complete, and when the operating system has accepted all data that was waiting to be sent.
- * If no connection has been idle that long and all `maxConnections` are open, closes the oldest connection that has not
- * sent a complete request header.
- * Publishes each closed connection on the channel `plant-store:connection:evicted`.
+ * Closes connections after a request with `Upgrade`, and to make room for new ones. When more than 95% of
+ * `maxConnections` are open, closes the one that has made no progress for the longest time, if this time is longer than
+ * a second. A connection makes progress when it is accepted, when a request header is complete, and when the operating
+ * system has accepted all data that was waiting to be sent. When all are open, closes the oldest connection that has
+ * not sent a complete request header, however young it is. Publishes each connection that was closed to make room on
+ * the channel `plant-store:connection:evicted`.
  */
-export function enableEviction(server: Server): void {
+export function manageConnections(server: Server): void {
   const open = new Map<Socket, Progress>();
   connectionsOf.set(server, open);
 
   const makeRoom = (): void => {
+    const size = open.size + 1;
     // Without `maxConnections`, this comparison is with NaN, and therefore `false`.
-    const isCrowded = open.size > server.maxConnections * usableShare;
+    const isCrowded = size > server.maxConnections * usableShare;
     if (!isCrowded) return;
     let [idle, idleSinceMs]: [Socket | undefined, number] = [undefined, performance.now() - safeMs];
     let silent: Socket | undefined;
@@ -60,25 +61,24 @@ export function enableEviction(server: Server): void {
       if (progress.atMs < idleSinceMs) [idle, idleSinceMs] = [socket, progress.atMs];
       if (progress.isSilent) silent ??= socket;
     }
-    const socket = idle ?? (open.size >= server.maxConnections ? silent : undefined);
+    const socket = idle ?? (size >= server.maxConnections ? silent : undefined);
     if (socket === undefined) return;
     open.delete(socket);
     socket.destroy();
     evicted.publish({ server, socket } satisfies EvictionMessage);
   };
   server.on('connection', (socket) => {
-    // `isSilent` is set after `makeRoom`, so that the new connection itself is not evicted.
-    const progress = { atMs: performance.now(), isSilent: false };
+    makeRoom();
+    const progress = { atMs: performance.now(), isSilent: true };
     open.set(socket, progress);
     socket.on('drain', () => {
       progress.atMs = performance.now();
     });
     socket.once('close', () => open.delete(socket));
-    makeRoom();
-    progress.isSilent = true;
   });
-  server.on('request', ({ socket }) => {
-    const progress = open.get(socket);
+  server.on('request', (message, response) => {
+    closeAfterUpgrade(message, response);
+    const progress = open.get(message.socket);
     if (progress === undefined) return;
     progress.atMs = performance.now();
     progress.isSilent = false;
@@ -86,7 +86,7 @@ export function enableEviction(server: Server): void {
   server.on('drop', makeRoom);
 }
 
-/** Returns a server's open connections; none unless {@link enableEviction} was called for it. */
+/** Returns a server's open connections; none unless {@link manageConnections} was called for it. */
 export function openConnections(server: Server): ReadonlyMap<Socket, Readonly<Progress>> {
   return connectionsOf.get(server) ?? new Map();
 }

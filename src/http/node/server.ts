@@ -8,8 +8,8 @@ import type { ErrorCode } from '../../core/model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../../boundary/options.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
-import { closeAfter, closeAfterUpgrade, connectionLimit, currentResponse } from './connections.ts';
-import { enableEviction, endAndDrain, openConnections } from './connections.ts';
+import { closeAfter, connectionLimit, currentResponse, endAndDrain } from './connections.ts';
+import { manageConnections, openConnections } from './connections.ts';
 import { createRequestListener, maxFields } from './listener.ts';
 
 const serverOptions: ServerOptions & { readonly optimizeEmptyRequests: boolean } = {
@@ -52,9 +52,10 @@ export function createPlantServer(store: ServiceStore, options: ServiceOptions<I
 }
 
 export function createServerFor(listener: (...call: Parameters<RequestListener>) => unknown): Server {
-  const server = createServer(serverOptions, closeAfterUpgrade).on('request', listener);
+  const server = createServer(serverOptions);
   Object.assign(server, serverProperties, { maxConnections: connectionLimit() });
-  enableEviction(server);
+  manageConnections(server);
+  server.on('request', listener);
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const response = currentResponse(socket);
     if (response !== undefined && (response.headersSent || response.req.complete)) {
