@@ -13,7 +13,8 @@ export function parseCorsOrigin(value: unknown): readonly string[] {
   const origins: unknown[] = Array.isArray(value) ? value : [value];
   if (origins.every(isOrigin) && (origins.length === 1 || !origins.includes('*'))) return origins;
   throw new TypeError(
-    "corsOrigin must be '*' or origins such as https://app.example.com, in lower case and without a path or default port",
+    "corsOrigin must be '*' or origins such as https://app.example.com, " +
+      'in lower case and without a path or default port',
   );
 }
 
