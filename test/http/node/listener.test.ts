@@ -127,6 +127,18 @@ it('a long list waits for a client that does not read, and stops when the client
   assert.equal((await service.call('GET', '/plants?limit=0')).status, 200, 'the permit is free');
 });
 
+it('a response that was written, but not sent, releases its permit when its client disconnects', async (t) => {
+  const service = await startService(t, { maxInFlight: 1 });
+  // The buffers of the operating system cannot hold it.
+  const json = `["${'x'.repeat(30_000_000)}"]`;
+  service.store.listPageJson = () => Promise.resolve({ json, count: 1, lastId: 1n, hasMore: false });
+  const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
+  await eventuallyEqual(() => response.writableEnded, true);
+  connection.socket.destroy();
+  await eventuallyEqual(() => response.closed, true);
+  assert.equal((await service.call('DELETE', '/plants/1')).status, 404);
+});
+
 /** What frameworks set when they have removed a prefix from `url`, and the prefix of the links; by default, /garden. */
 const mounts: readonly {
   originalUrl: (url: string) => string;
