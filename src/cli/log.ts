@@ -106,7 +106,7 @@ export function logEvents(server: Server, log: Log): void {
   });
   subscribe('plant-store:connection:evicted', (message) => {
     if ((message as EvictionMessage).server !== server) return;
-    log.error(`The least active connection was closed to make room: ${limit}.`);
+    log.error(`The least recently active connection was closed to make room: ${limit}.`);
   });
 }
 

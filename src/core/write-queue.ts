@@ -31,7 +31,7 @@ const maxBatchWrites = 1000;
 /** Bounds the time that a synchronous adapter blocks the event loop for a commit. A larger write is its own batch. */
 const maxBatchBytes = 1_048_576;
 
-/** A batch waits at most this many event loop iterations for more writes. */
+/** A batch waits at most this many event loop iterations for an iteration without new writes. */
 const maxWaitIterations = 5;
 
 const maxReturnWaitMs = 10;

@@ -132,6 +132,6 @@ export class BodyBytes {
   }
 
   #tooLarge(): HttpError {
-    return new HttpError('body_too_large', `The body is over ${this.#maxBytes} bytes.`);
+    return new HttpError('body_too_large', `The body is larger than ${this.#maxBytes} bytes.`);
   }
 }

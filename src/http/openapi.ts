@@ -84,7 +84,7 @@ const sharedResponses: Readonly<Record<number, readonly [name: string, ...header
 
 const limitDescription =
   'The maximum number of plants to return. Default: all plants. If the limit is at most 1000, a response may contain ' +
-  'fewer plants when names are very long; Link tells whether more plants follow. May be given only once.';
+  'fewer plants if names or tags are very long; Link tells whether more plants follow. May be given only once.';
 
 const limit = { type: 'integer', format: 'int32', minimum: 0, maximum: maxLimit };
 

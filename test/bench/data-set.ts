@@ -41,7 +41,7 @@ export function writeTokenFile(path: string): void {
   writeFileSync(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
 }
 
-/** Inserts all plants into the SQLite file of a server that is idle. The write-ahead log then has its full size. */
+/** Inserts all plants into the SQLite file of an idle server. Afterwards, the write-ahead log has its full size. */
 export function fillSqlite(path: string): void {
   using database = new DatabaseSync(path);
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN');

@@ -14,7 +14,7 @@ afterEach(() => {
 const url = 'postgres://ada:sesame@localhost';
 const both = { PLANT_STORE_STORAGE: 'memory', DATABASE_URL: url };
 
-/** The value and the source of the storage in an environment, and the warning. */
+/** Environments and arguments, each with the value and the source of the storage setting, and the warning. */
 const readings: { env: NodeJS.ProcessEnv; args?: string[]; storage?: [string, string]; warning?: RegExp }[] = [
   { env: both, args: ['--storage', 'sqlite:a.db'], storage: ['sqlite:a.db', '--storage'] },
   { env: both, storage: ['memory', 'PLANT_STORE_STORAGE'], warning: /^PLANT_STORE_STORAGE and DATABASE_URL are set/ },

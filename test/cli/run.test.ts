@@ -75,7 +75,7 @@ it('plant-store › exits with 2 if an argument or a variable is not valid UTF-8
   assert.deepEqual(await readdir(cwd), ['tokens.json']);
 });
 
-/** Runs a command whose standard output is a pipe without a reader, or what `redirection` says. */
+/** Runs a command. Its standard output is a pipe without a reader, unless `redirection` redirects it. */
 async function runWithout(cwd: string, command: string, redirection: string) {
   const args = ['-c', `read -r _; exec "$@" ${redirection}`, 'sh', process.execPath, main, ...command.split(' ')];
   const child = spawn('sh', args, { cwd, env: commandEnvironment() });

@@ -85,7 +85,7 @@ function createUser(deliver: Deliver, token?: string) {
     return deliver({ method, target, headers: Object.fromEntries(given), body });
   }
 
-  /** Sends POST /plants. `id` is the id of the plant in the body, if it is valid. */
+  /** Sends POST /plants. `id` is the id of the plant that the request may create. */
   function post(body: SentRequest['body'], id?: bigint, headers?: ReplacedHeaders): Promise<Exchange> {
     if (id !== undefined) ids.add(id);
     return send('POST /plants', body, headers);

@@ -15,7 +15,7 @@ function openWith(beforeCommit: HookedStorage['beforeCommit'], maxPendingWrites?
   return new PlantStore({ storage: Object.assign(new HookedStorage(), { beforeCommit }), maxPendingWrites });
 }
 
-/** Opens a store whose commits wait until the test completes them. `sizes` contains the number of writes of each. */
+/** Opens a store whose commits wait until the test completes them. `sizes` contains the size of each commit. */
 function open(maxPendingWrites?: number) {
   const sizes: number[] = [];
   let held = new Hold();

@@ -51,7 +51,7 @@ async function startService(t: HasAfter, wrapper: readonly string[] = []) {
   };
 }
 
-/** Returns system calls, with those in systemd's sets, such as `@file-system`, which can contain other sets. */
+/** Returns the system calls with these names. A name can also be a set of systemd, such as `@file-system`. */
 async function callsIn(names: readonly string[]): Promise<string[]> {
   const calls: string[] = [];
   for (const name of names) {

@@ -12,7 +12,7 @@ import { begin, listRequest, post } from '../support/raw-http.ts';
 import { createFetchService, fronts, startService } from '../support/service.ts';
 import { createLongList, createPlants } from '../support/stored-plants.ts';
 
-/** A message is the operation, the status, the code, the user and the path, or the beginning of an unknown path. */
+/** `message` consists of the operation, the status, the code, the user, and the path or the beginning of it. */
 const cases: readonly (readonly [request: string, call: Call, message: string])[] = [
   ['POST /plants', { body: '{"id":7000,"name":"Fern"}' }, 'createPlant 200 - ada /plants'],
   ['POST /plants', { body: '{"id":7000,"name":"Fern"}' }, 'createPlant 400 id_taken ada /plants'],

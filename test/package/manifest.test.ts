@@ -11,7 +11,9 @@ const manifest = JSON.parse(await readDocument('package.json')) as {
 };
 
 /** The folders that have their own package.json, so that their dependencies are installed separately. */
-const otherPackages = ['test/bench', 'test/frameworks', 'test/package', 'test/runtimes', 'examples/frameworks'];
+const otherPackages = [
+  ...['test/bench', 'test/frameworks', 'test/mutants', 'test/package', 'test/runtimes', 'examples/frameworks'],
+];
 
 it('package.json has no dependencies except exact devDependencies and two optional peerDependencies', () => {
   const kinds = Object.keys(manifest).filter((key) => /dependencies/i.test(key));

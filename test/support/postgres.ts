@@ -122,7 +122,7 @@ export class PostgresCluster {
     this.#server = undefined;
   }
 
-  /** Kills all processes of the server, which simulates a power failure. */
+  /** Kills all processes of the server, so that data in their memory is lost. */
   async kill(): Promise<void> {
     if (this.#server === undefined) return;
     signalTree(this.#server.pid, 'SIGKILL');

@@ -13,7 +13,6 @@ export class Disk {
   failing: FaultyWrite | undefined;
   /** The id of the plant that cannot be read. */
   damaged: bigint | undefined;
-  /** The adapters that are open. */
   readonly open = new Set<StorageAdapter>();
 
   isFaulty(write: Write): boolean {
@@ -92,7 +91,7 @@ export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<s
   });
   const listsNames = (change: (name: string) => string): Changes =>
     listsPages((page) => ({ ...page, plants: page.plants.map((each) => ({ ...each, name: change(each.name) })) }));
-  /** Lists all plants of a user without regard to the size of a page. */
+  /** Reads at most `max` plants, without regard to the size of a page. */
   const listsRows = (max: number): Changes => ({
     list: async (user, { after, limit }) => {
       const rows = structuredClone(disk.plants.list(user, after).slice(0, Math.min(max, limit + 1)));

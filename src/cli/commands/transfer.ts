@@ -62,7 +62,7 @@ export async function importPlants({ storage }: Settings<'import'>): Promise<num
   let badLines = 0;
   const onBadLine = (number: number, problem: string): void => {
     badLines++;
-    if (badLines <= maxShownLines) tell(`Line ${number} was left out: ${problem}`);
+    if (badLines <= maxShownLines) tell(`Line ${number} was skipped: ${problem}`);
     if (badLines === maxShownLines) tell('Further bad lines are only counted.');
   };
   return runInterruptibly(async (signal) => {

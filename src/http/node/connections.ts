@@ -42,9 +42,9 @@ const connectionsOf = new WeakMap<Server, Map<Socket, Progress>>();
  * Closes connections after a request with `Upgrade`, and to make room for new ones. When more than 95% of
  * `maxConnections` are open, closes the one that has made no progress for the longest time, if this time is longer than
  * a second. A connection makes progress when it is accepted, when a request header is complete, and when the operating
- * system has accepted all data that was waiting to be sent. When all are open, closes the oldest connection that has
- * not sent a complete request header, however young it is. Publishes each connection that was closed to make room on
- * the channel `plant-store:connection:evicted`.
+ * system has accepted all data that was waiting to be sent. If no connection has been idle for a second and all
+ * `maxConnections` are open, closes the oldest one that has not sent a complete request header. Publishes each
+ * connection that was closed to make room on the channel `plant-store:connection:evicted`.
  */
 export function manageConnections(server: Server): void {
   const open = new Map<Socket, Progress>();

@@ -118,7 +118,7 @@ export async function drainServer(
   for (const [socket, { isSilent }] of openConnections(server)) {
     const response = currentResponse(socket);
     if (response !== undefined) closeAfter(response, socket);
-    // A connection whose first header is incomplete, or that was upgraded at once, is not idle.
+    // A connection that has sent a part of its first header, or whose first request upgraded it, is not idle.
     else if (!isSilent || socket.bytesRead === 0) idle.set(socket, socket.bytesRead);
   }
   // close() calls this method, which would also close connections whose next request has not been read yet.
@@ -131,7 +131,7 @@ export async function drainServer(
     const elapsedMs = performance.now() - startMs;
     if (elapsedMs >= Math.min(lingerMs, graceMs)) {
       for (const [socket, bytesRead] of idle) if (socket.bytesRead === bytesRead) socket.destroy();
-      // For a server of `createPlantServer`, this would cut off responses that have been written, but not sent.
+      // On a server of `createPlantServer`, this would cut off responses that have been written, but not sent.
       if (openConnections(server).size === 0) server.closeIdleConnections();
     }
     if (elapsedMs < graceMs) return;

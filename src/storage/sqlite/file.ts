@@ -80,5 +80,5 @@ export function damaged(path: string, cause?: unknown): PlantStoreError {
 }
 
 export function unsupported(path: string, what: string, cause?: unknown): PlantStoreError {
-  return new PlantStoreError('storage_unsupported', `${path} ${what}. It was left as it is.`, { cause });
+  return new PlantStoreError('storage_unsupported', `${path} ${what}. Nothing was changed.`, { cause });
 }

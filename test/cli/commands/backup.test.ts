@@ -9,7 +9,7 @@ import { checkIntegrity } from '../../support/sqlite-file.ts';
 import { createAll, hostilePlants, readAll, rowOfPlants } from '../../support/stored-plants.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-it('plant-store backup and restore › create a complete private copy, and change no existing file', async (t) => {
+it('plant-store backup and restore › create a complete copy with mode 0600, and change no existing file', async (t) => {
   const cwd = await temporaryFolder(t);
   await createAll(join(cwd, 'plants.db'), hostilePlants);
   for (const [command, file] of [

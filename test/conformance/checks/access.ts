@@ -22,7 +22,7 @@ async function expectNoAccess(c: Client, user: User): Promise<void> {
 }
 
 export const authenticationChecks: Checks = {
-  'auth-missing MUST respond with 401 to every operation without credentials, and change nothing': (c) =>
+  'auth-missing MUST respond with 401 to every operation on plants without credentials, and change nothing': (c) =>
     expectNoAccess(c, c.anonymous),
   'auth-challenge MUST send WWW-Authenticate: Bearer with a 401 [RFC 6750 §3]': async ({ anonymous }) => {
     const sent = await expectStatus(anonymous.list(), 401);

@@ -129,7 +129,7 @@ it('a long list waits for a client that does not read, and stops when the client
 
 it('a response that was written, but not sent, releases its permit when its client disconnects', async (t) => {
   const service = await startService(t, { maxInFlight: 1 });
-  // The buffers of the operating system cannot hold it.
+  // The buffers of the operating system cannot hold this response.
   const json = `["${'x'.repeat(30_000_000)}"]`;
   service.store.listPageJson = () => Promise.resolve({ json, count: 1, lastId: 1n, hasMore: false });
   const { connection, response } = await begin(t, service, listRequest, { isPaused: true });
@@ -139,7 +139,7 @@ it('a response that was written, but not sent, releases its permit when its clie
   assert.equal((await service.call('DELETE', '/plants/1')).status, 404);
 });
 
-/** What frameworks set when they have removed a prefix from `url`, and the prefix of the links; by default, /garden. */
+/** What frameworks set when they have removed a prefix from `url`. `linked` is the expected prefix of links. */
 const mounts: readonly {
   originalUrl: (url: string) => string;
   baseUrl?: string;

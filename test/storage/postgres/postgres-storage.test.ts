@@ -217,7 +217,7 @@ async function useAll(storage: PostgresStorage): Promise<void> {
   }
 }
 
-// No response shows these plans: with others, the database only needs much more CPU time.
+// These plans have no effect on responses. With other plans, the database only needs much more CPU time.
 it('prepared statements of a PostgresStorage › are planned five times, then keep a plan with the index', async (t) => {
   const [pool, table] = [cluster.pool(t, { max: 1 }), cluster.newTable()];
   await new PostgresStorage({ pool, table }).commit([]);
