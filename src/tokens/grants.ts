@@ -11,11 +11,6 @@ import type { TokenRecord } from './token-file.ts';
 const checkIntervalMs = 500;
 const absent = 'absent';
 
-interface Grant {
-  readonly caller: Caller;
-  readonly expiresAtMs: number;
-}
-
 /** Options of {@link createTokenFileAuthenticator}. */
 export interface TokenFileOptions {
   /** Called with a message if the file cannot be used or other users can access it; default `console.error`. */
@@ -53,7 +48,7 @@ export class TokenGrants {
   readonly #onWarning: (message: string) => void;
   readonly #onRecovery: (message: string) => void;
   /** The grants in the file, keyed by the SHA-256 of the token. */
-  #grants: ReadonlyMap<string, Grant> = new Map();
+  #grants: ReadonlyMap<string, ReturnType<typeof grantOf>> = new Map();
   #signature = '';
   #checkedAtMs = -Infinity;
   #isUnreadable = false;
@@ -68,8 +63,9 @@ export class TokenGrants {
     this.#path = path;
     this.#onWarning = onWarning;
     this.#onRecovery = onRecovery;
-    const inspected = inspect(path);
-    this.#use(readTokenFile(path), ...inspected);
+    this.#refresh();
+    // Throws an error that says that the file is missing.
+    if (this.#signature === absent) readTokenFile(path);
   }
 
   /** Whether no token is accepted, because the file was removed or cannot be read. */
@@ -93,13 +89,11 @@ export class TokenGrants {
   check(): void {
     let problem = '';
     try {
-      const [signature, isExposed] = inspect(this.#path);
-      const isAbsent = signature === absent;
-      if (signature !== this.#signature) {
-        this.#use(isAbsent ? [] : readTokenFile(this.#path), signature, isExposed);
-      }
+      this.#refresh();
       this.#isUnreadable = false;
-      if (isAbsent) problem = `${this.#path} was removed: no token is accepted. Restore the file, or create a token.`;
+      if (this.#signature === absent) {
+        problem = `${this.#path} was removed: no token is accepted. Restore the file, or create a token.`;
+      }
     } catch (error) {
       this.#isUnreadable = !(error instanceof InvalidTokenFileError);
       let effect = 'The last valid tokens stay in force.';
@@ -113,26 +107,25 @@ export class TokenGrants {
     else this.#onWarning(problem);
   }
 
-  #use(records: readonly TokenRecord[], signature: string, isExposed: boolean): void {
+  /** Reads the file if it has changed. A missing file has no tokens. Throws an error if the file cannot be used. */
+  #refresh(): void {
+    requireAccess([this.#path], 'read');
+    const stats = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    // The signature changes whenever the file or its permissions change.
+    const signature = stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}` : absent;
+    if (signature === this.#signature) return;
+    const records = stats ? readTokenFile(this.#path) : [];
     this.#grants = new Map(records.map((record) => [record.sha256, grantOf(record)]));
     this.#signature = signature;
-    if (!isExposed) return;
-    const remedy = 'change its permissions (chmod 600)';
-    this.#onWarning(`${this.#path} can be accessed by other users of this machine: ${remedy}.`);
+    // Members of the file's group may read it: token commands keep this permission.
+    if (!stats || (stats.mode & 0o027n) === 0n) return;
+    this.#onWarning(
+      `${this.#path} can be accessed by other users of this machine: change its permissions (chmod 600).`,
+    );
   }
 }
 
-function grantOf({ id, user, scopes, expiresAt }: TokenRecord): Grant {
+function grantOf({ id, user, scopes, expiresAt }: TokenRecord) {
   const caller: Caller = { user, tokenId: id, ...(scopes !== undefined && { scopes }) };
   return { caller, expiresAtMs: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
-}
-
-/** The signature changes whenever the file or its permissions change. */
-function inspect(path: string): [signature: string, isExposed: boolean] {
-  requireAccess([path], 'read');
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stats === undefined) return [absent, false];
-  const { ino, size, mtimeNs, ctimeNs, mode } = stats;
-  // Members of the file's group may read it: token commands keep this permission.
-  return [`${ino} ${size} ${mtimeNs} ${ctimeNs}`, (mode & 0o027n) !== 0n];
 }

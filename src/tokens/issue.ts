@@ -25,7 +25,7 @@ export function randomBase62(length: number): string {
 export async function issueToken(
   path: string,
   grant: Pick<TokenRecord, 'user' | 'scopes' | 'expiresAt'>,
-  deliver: (token: string) => void | Promise<void> = () => undefined,
+  deliver?: (token: string) => void | Promise<void>,
 ): Promise<{ token: string; record: TokenRecord }> {
   // 36 base62 digits have log2(62^36) ≈ 214 bits of entropy.
   const token = `pst_${randomBase62(36)}`;
@@ -35,11 +35,8 @@ export async function issueToken(
     sha256: tokenDigest(token),
     createdAt: new Date().toISOString(),
   };
-  await changeTokenFile(
-    path,
-    (records) => [...records, record],
-    () => deliver(token),
-  );
+  const add = (records: TokenRecord[]): TokenRecord[] => [...records, record];
+  await changeTokenFile(path, add, () => deliver?.(token));
   return { token, record };
 }
 
@@ -82,7 +79,7 @@ export async function revokeToken(path: string, token: string): Promise<string |
 async function changeTokenFile(
   path: string,
   change: (records: TokenRecord[]) => TokenRecord[],
-  beforeStore: () => void | Promise<void> = () => undefined,
+  beforeStore?: () => void | Promise<void>,
 ): Promise<void> {
   requireFolderOf(path, 'tokens file');
   // The new file is named after the real path, so that all symbolic links to a tokens file share one lock.
@@ -100,7 +97,7 @@ async function changeTokenFile(
     // If the group differs, its members must not gain access.
     if (fstatSync(file).gid === old?.gid) fchmodSync(file, old.mode & 0o640);
     fsyncSync(file);
-    await beforeStore();
+    await beforeStore?.();
     if (!isOwn()) throw new Error(`Another command has replaced ${newPath}, so nothing was changed. Try again.`);
     renameSync(newPath, realPath);
   } catch (error) {

@@ -64,18 +64,18 @@ function parseRecords(bytes: Buffer): TokenRecord[] {
     const problem = problemOf(record);
     if (problem !== undefined) throw new InvalidTokenFileError(`tokens[${index}] ${problem}`);
   }
-  for (const name of ['id', 'sha256'] as const) refuseDuplicates(tokens as TokenRecord[], name);
+  // If two entries had the same id, a token could stay valid after it has been revoked by its id.
+  for (const name of ['id', 'sha256'] as const) {
+    const indexes = new Map<string, number>();
+    for (const [last, { [name]: value }] of (tokens as TokenRecord[]).entries()) {
+      const first = indexes.get(value);
+      if (first !== undefined) {
+        throw new InvalidTokenFileError(`tokens[${last}] has the same ${name} as tokens[${first}]`);
+      }
+      indexes.set(value, last);
+    }
+  }
   return tokens as TokenRecord[];
-}
-
-/** If two entries had the same id, a token could stay valid after it has been revoked by its id. */
-function refuseDuplicates(records: readonly TokenRecord[], name: 'id' | 'sha256'): void {
-  const values = records.map((record) => record[name]);
-  const indexes = new Map(values.map((value, index) => [value, index]));
-  const first = values.findIndex((value, index) => indexes.get(value) !== index);
-  if (first === -1) return;
-  const last = indexes.get(values[first] ?? '');
-  throw new InvalidTokenFileError(`tokens[${last}] has the same ${name} as tokens[${first}]`);
 }
 
 const validFields: Readonly<Record<keyof TokenRecord, (value: unknown) => boolean>> = {
