@@ -54,7 +54,7 @@ export class MapStorage implements StorageAdapter {
   }
 }
 
-/** Returns how many plants fit in a page, which must end at 1000 plants or about 256 KiB, but contain one plant. */
+/** Returns how many plants fit in a page: at least one, and at most 1000 plants or about 256 KiB. */
 function countInPage(plants: readonly Plant[]): number {
   let size = 0;
   const full = plants.slice(0, 1000).findIndex(({ name, tag = '' }) => (size += name.length + tag.length) > 250_000);

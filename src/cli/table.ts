@@ -34,7 +34,7 @@ export const flags = {
   'admin-port': { value: 'PORT', max: 65_535, absent: 'off' },
   'admin-host': { value: 'HOST', absent: '127.0.0.1' },
   'drain-delay': { value: 'SECONDS', max: 3600, fallback: '0' },
-  log: { value: 'FORMAT', words: ['json', 'pretty'], absent: 'pretty on a terminal' },
+  log: { value: 'FORMAT', words: ['json', 'pretty'], absent: 'pretty on a terminal, else json' },
   'log-level': { value: 'LEVEL', words: ['info', 'error'], fallback: 'info' },
   docs: {},
   scope: { value: 'LIST', variable: false, absent: 'both' },
@@ -69,7 +69,7 @@ export const commands = {
   },
   'token create': {
     operand: 'USER',
-    about: 'Prints a new bearer token for USER, only once. A running server accepts it within a second.',
+    about: 'Creates a bearer token for USER, and prints it once. A running server accepts it within a second.',
     flags: {
       tokens: 'the tokens file',
       scope: 'the scopes of the token, plants:read or plants:write, separated by commas',
@@ -116,8 +116,8 @@ export const commands = {
   },
   restore: {
     operand: 'BACKUP',
-    about: `Checks BACKUP, and copies it to the new SQLite file of --storage. Stop all servers first. If that file
-      exists, restore prints the command that moves it away.`,
+    about: `Checks BACKUP, and copies it to the new SQLite file of --storage. Stop all servers first. If the new file
+      already exists, restore prints the command that moves it away.`,
     flags: { storage: 'sqlite:FILE, the new file' },
   },
 } as const;
