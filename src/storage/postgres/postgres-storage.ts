@@ -35,9 +35,10 @@ export interface PostgresStorageOptions {
  * disk of the database server and, if there is a synchronous standby, also on the standby's disk.
  *
  * Methods reject with `storage_unsupported` if the table is missing, or if the first operation finds other columns,
- * another primary key or another encoding than UTF8. Writes also do so if `synchronous_commit` is `off`, and batches of
- * creates if `array_nulls` is `off`. Lists of a standby are rejected, because they can be outdated. If the connection
- * is lost during a commit, the commit is not retried, and its outcome is unknown.
+ * another primary key, another encoding than UTF8, or row-level security that applies to the role. Writes also do so if
+ * `synchronous_commit` is `off`, and batches of creates if `array_nulls` is `off`. Lists of a standby are rejected,
+ * because they can be outdated. If the connection is lost during a commit, the commit is not retried, and its outcome
+ * is unknown.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });

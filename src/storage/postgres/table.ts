@@ -45,7 +45,8 @@ const primaryKey = `SELECT pg_catalog.replace(pg_catalog.pg_get_constraintdef(oi
 const selectTable = qualifyOperators(`SELECT pg_catalog.current_setting('server_encoding') AS encoding, plants.*
   FROM (SELECT) AS one LEFT JOIN (
     SELECT pg_catalog.concat_ws(', ', (${columns}), (${primaryKey}),
-        CASE WHEN relkind <> 'r' OR relpersistence <> 'p' THEN 'not a permanent table' END) AS found,
+        CASE WHEN relkind <> 'r' OR relpersistence <> 'p' THEN 'not a permanent table'
+          WHEN pg_catalog.row_security_active(found.oid) THEN 'row-level security' END) AS found,
       CASE WHEN NOT (rolsuper OR pg_catalog.pg_has_role(relowner, 'MEMBER'))
         THEN rolname::pg_catalog.text END AS stranger
     FROM pg_catalog.pg_class AS found JOIN pg_catalog.pg_roles ON pg_roles.oid = relowner
