@@ -50,7 +50,7 @@ const wrongSettingCodes: ReadonlySet<string | undefined> = new Set([
 
 /** The errors of `pg` itself have no SQLSTATE, and PgBouncer uses 08P01 for all of its errors. */
 const wrongSettingMessage =
-  /password must be a string|does not support SSL|^database .* does not exist|auth\w+ failed|startup parameter/;
+  /password must be|support SSL|SSL required|auth\w+ failed|startup parameter|no such database|^database .* not exist/;
 
 /** Returns whether an error recurs until a setting, a file or the database is changed. */
 export function isWrongSetting(error: unknown): boolean {

@@ -19,21 +19,31 @@ if (existsSync(program)) {
   const cluster = await PostgresCluster.start({ after });
   const folder = await ownedFolder();
   after(() => rm(folder, { recursive: true, force: true }));
-  const [port, file] = [await freePort(), join(folder, 'pgbouncer.ini')];
-  const settings = `[databases]
-* = host=127.0.0.1 port=${cluster.port} user=postgres
+  await writeFile(join(folder, 'users'), '"postgres" "sesame"');
+
+  /** Starts PgBouncer. Returns its port. `database` is the name in its configuration, or `*` for all databases. */
+  async function startPgBouncer(database: string, authType: string): Promise<number> {
+    const port = await freePort();
+    const file = join(folder, `${port}.ini`);
+    const settings = `[databases]
+${database} = host=127.0.0.1 port=${cluster.port} user=postgres
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
-auth_type = any
+auth_type = ${authType}
+auth_file = ${join(folder, 'users')}
 pool_mode = transaction
 default_pool_size = 5
 `;
-  await writeFile(file, settings);
-  await chmod(file, 0o644);
-  await untilListening({ after }, spawnAsOwner(program, [file]), /listening on 127\.0\.0\.1:(\d+)/);
-  const through = (url: string) => url.replace(`:${cluster.port}`, `:${port}`);
+    await writeFile(file, settings);
+    for (const name of ['users', `${port}.ini`]) await chmod(join(folder, name), 0o644);
+    await untilListening({ after }, spawnAsOwner(program, [file]), /listening on 127\.0\.0\.1:(\d+)/);
+    return port;
+  }
+
+  const port = await startPgBouncer('*', 'any');
+  const through = (url: string, to = port) => url.replace(`:${cluster.port}`, `:${to}`);
 
   testStorageAdapter('PostgresStorage through PgBouncer', {
     createLocation: (t) => {
@@ -63,12 +73,17 @@ default_pool_size = 5
 
   it('isWrongSetting › recognizes a missing database and an unsupported parameter through PgBouncer', async () => {
     const url = through(cluster.url());
-    for (const value of [`${url}x`, `${url}?options=-c%20jit%3Doff`]) {
-      const storage = openStorage(parseStorage({ value, source: '--storage' }), false);
+    const listed = through(cluster.url(), await startPgBouncer('garden', 'md5'));
+    for (const value of [`${url}x`, listed, `${url}?options=-c%20jit%3Doff`]) {
+      const storage = openStorage(parseStorage({ value, source: '--storage' }, ['postgres']), false);
       const [outcome] = await Promise.allSettled([storage.list('ada', firstPage)]);
       await storage.close();
-      assert.ok(outcome.status === 'rejected' && isWrongSetting(outcome.reason));
+      assert.ok(
+        outcome.status === 'rejected' && isWrongSetting(outcome.reason),
+        `${value}: ${JSON.stringify(outcome)}`,
+      );
     }
+    assert.ok(isWrongSetting(new Error('SSL required')), 'with client_tls_sslmode = require');
   });
 } else {
   it('PostgresStorage through PgBouncer passes the suite for storage adapters', { skip: 'pgbouncer is not installed' });
