@@ -10,7 +10,7 @@ import type { Result, ServiceRequest, ServiceResponse } from './exchange.ts';
 import { parseListQuery, readList } from './list.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
-import type { AnyOptions, FailedRequest, ServiceStore } from './options.ts';
+import type { AnyOptions, ServiceStore } from './options.ts';
 import { isBasePath, resolveTarget } from './routes.ts';
 import type { OperationId } from './routes.ts';
 import { requestChannel, RequestTrace } from './trace.ts';
@@ -20,8 +20,8 @@ import type { RoutedRequest } from './trace.ts';
 export interface Service {
   handle(request: ServiceRequest): Promise<ServiceResponse>;
   hasRoute(target: string): boolean;
-  /** Calls the `onError` option. Never throws. */
-  onError(error: unknown, request: FailedRequest): void;
+  /** Calls the `onError` option for an error without a request that could be handled. Never throws. */
+  onError(error: unknown): void;
 }
 
 interface Call extends RoutedRequest {
@@ -146,7 +146,13 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     };
   }
 
-  return { handle, onError, hasRoute: (target) => resolveTarget('GET', target, basePath).route !== undefined };
+  return {
+    handle,
+    hasRoute: (target) => resolveTarget('GET', target, basePath).route !== undefined,
+    onError: (error) => {
+      onError(error, { requestId: '', method: '', path: '' });
+    },
+  };
 }
 
 /** Bun implements `hasSubscribers` for the channels, but not for the TracingChannel. */

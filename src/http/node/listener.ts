@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { types } from 'node:util';
 import { BodyBytes, HttpError } from '../exchange.ts';
-import type { ServiceRequest, ServiceResponse } from '../exchange.ts';
+import type { Pages, ServiceRequest, ServiceResponse } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { mountPathOf } from '../routes.ts';
 import { createService } from '../service.ts';
@@ -63,7 +63,7 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
   return (message, response, next) => {
     if (typeof (response as Partial<ServerResponse> | undefined)?.end !== 'function') {
       const advice = 'requires a node:http request and response. For a Request, use createFetchHandler.';
-      service.onError(new TypeError(`createRequestListener ${advice}`), { requestId: '', method: '', path: '' });
+      service.onError(new TypeError(`createRequestListener ${advice}`));
       return Promise.resolve();
     }
     closeAfterUpgrade(message, response);
@@ -79,7 +79,7 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
   let onEnd: ServiceResponse['onEnd'] = ({ error }) => {
-    service.onError(error, { requestId: '', method: message.method ?? '', path: '' });
+    service.onError(error);
   };
   try {
     const request = new NodeRequest(message);
@@ -87,7 +87,13 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
     onEnd = result.onEnd;
     if (!request.isComplete) closeAfter(response, message.socket);
     // With Node.js 22 and 24, a response whose client has disconnected would count as sent.
-    if (!response.destroyed) await send(result, message, response);
+    if (!response.destroyed) {
+      const { status, headers, body } = result;
+      response.writeHead(status, headers);
+      if (message.method === 'HEAD') response.end();
+      else if (typeof body === 'object' && 'next' in body) await sendPages(body, response);
+      else response.end(body);
+    }
     await new Promise<void>((resolve) => {
       const end = (isComplete: boolean) => () => {
         onEnd({ isComplete });
@@ -106,26 +112,17 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
   }
 }
 
-/** Writes the response, a long list page by page. Returns early if the client disconnects. */
-async function send(
-  { status, headers, body }: ServiceResponse,
-  message: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  response.writeHead(status, headers);
-  if (message.method === 'HEAD') response.end();
-  else if (typeof body !== 'object' || 'byteLength' in body) response.end(body);
-  else {
-    const closed = new Promise((resolve) => response.on('close', resolve));
-    for await (const page of body) {
-      // Like `pipe`, this does not pass a callback to `write`: a middleware that compresses the response would drop the
-      // callback. Some libraries create responses whose `write` returns nothing.
-      const isFull = (response.write(page) as boolean | undefined) === false;
-      if (isFull) await Promise.race([closed, new Promise((resolve) => response.once('drain', resolve))]);
-      if (response.destroyed) return;
-    }
-    response.end();
+/** Returns early if the client disconnects. */
+async function sendPages(pages: Pages, response: ServerResponse): Promise<void> {
+  const closed = new Promise((resolve) => response.on('close', resolve));
+  for await (const page of pages) {
+    // Like `pipe`, this does not pass a callback to `write`: a middleware that compresses the response would drop the
+    // callback. Some libraries create responses whose `write` returns nothing.
+    const isFull = (response.write(page) as boolean | undefined) === false;
+    if (isFull) await Promise.race([closed, new Promise((resolve) => response.once('drain', resolve))]);
+    if (response.destroyed) return;
   }
+  response.end();
 }
 
 /** The maximum number of fields in a request header. */
