@@ -107,19 +107,3 @@ it('issueToken › keeps the read access of the group, but gives no access to ot
     if (isRoot) assert.deepEqual([stats.uid, stats.gid], [euid, newGid]);
   }
 });
-
-it('revokeToken › removes the token with the given id or value, and keeps the others', async (t) => {
-  const path = await newPath(t);
-  const first = await issueToken(path, { user: 'ada' });
-  const second = await issueToken(path, { user: 'ada' });
-  const third = await issueToken(path, { user: 'bob' });
-  assert.equal(await revokeToken(path, first.record.id), first.record.id);
-  assert.equal(await revokeToken(path, third.token), third.record.id);
-  assert.deepEqual(readTokenFile(path), [second.record]);
-  for (const unknown of ['tk_0000000000', 'pst_0', second.record.sha256]) {
-    assert.equal(await revokeToken(path, unknown), undefined);
-  }
-  assert.deepEqual(readTokenFile(path), [second.record]);
-  await writeFile(path, (await readFile(path, 'utf8')).slice(0, -3));
-  await assert.rejects(revokeToken(path, second.record.id), /not JSON.* No token was revoked\.$/);
-});

@@ -50,12 +50,19 @@ it('plant-store token list and revoke › print no secrets, and escape control c
   assert.match(second, /^tk_\\u202e1 +a\\u000atk_forged \\u001b\[31mred +plants:read .* \(expired\)$/);
   assert.deepEqual(others, ['']);
   for (const secret of [token, sha256]) assert.ok(!stdout.includes(secret));
-  for (const code of [0, 1]) {
-    const revoked = await callCommand(['token', 'revoke', token], { cwd });
+  for (const [given, code, left] of [
+    [token, 0, records.slice(1)],
+    [token, 1, records.slice(1)],
+    [sha256, 1, records.slice(1)],
+    [record.id, 0, []],
+  ] as const) {
+    const revoked = await callCommand(['token', 'revoke', given], { cwd });
     assert.equal(revoked.code, code);
     assert.ok(!revoked.stderr.includes(token), revoked.stderr);
-    assert.deepEqual(readTokenFile(path), records.slice(1));
+    assert.deepEqual(readTokenFile(path), left);
   }
+  await writeFile(path, '{');
+  await assertFails('token revoke tk_0', { cwd }, /not JSON.* No token was revoked\./);
   await rm(path);
   for (const command of ['token list', 'token revoke tk_0']) await assertFails(command, { cwd }, 'no tokens file');
   assert.deepEqual(await readdir(cwd), []);
