@@ -1,46 +1,35 @@
--- Sends requests of one kind. Arguments: the kind, a number that differs in each run, and a user's token.
--- For `delete`, the number is how many plants earlier runs have deleted.
-local create = '{"id":%d,"name":"Fern","tag":"indoor"}'
-local kind, first, token
+-- Sends the requests in the arguments in turn. The first argument is the random seed, or with NEXT_ID, the number of
+-- ids that earlier runs have used.
+local first, requests
 local sent = 0
 
--- Almost certainly an unused id.
-local function randomId()
-  return math.random(1000000, 2 ^ 52)
-end
-
-local function send(method, path, body)
-  local headers = { authorization = 'Bearer ' .. token, ['content-type'] = body and 'application/json' }
-  return wrk.format(method, path, headers, body)
-end
-
-local requests = {
-  create = function() return send('POST', '/plants', create:format(randomId())) end,
-  -- The prime number makes the order irregular. Each id is deleted once.
-  delete = function() return send('DELETE', '/plants/' .. 1 + (first + sent) * 7919 % 600000) end,
-  ['whole list'] = function() return send('GET', '/plants') end,
-  ['list 20'] = function() return send('GET', '/plants?limit=20') end,
-  ['list 1000'] = function() return send('GET', '/plants?limit=1000') end,
-  ['uncached list 20'] = function()
-    token = 'pst_benchmark-gardener-' .. math.random(0, 498)
-    return send('GET', '/plants?limit=20&after=' .. ('%d'):format(randomId()))
-  end,
+local placeholders = {
+  -- Almost certainly an unused id.
+  SIXTEEN_DIGITS = function() return ('%d'):format(math.random(10 ^ 15, 2 ^ 52)) end,
+  RANDOM_USER = function() return 'gardener-' .. math.random(0, 498) end,
+  -- The prime number makes the order irregular. Each id is used once.
+  NEXT_ID = function() return 1 + (first + sent) * 7919 % 600000 end,
 }
-requests['80 % list 20, 20 % create'] = function() return requests[sent % 5 == 0 and 'create' or 'list 20']() end
+
+local function fill(name)
+  return placeholders[name]()
+end
 
 function init(args)
-  kind, first, token = args[1], tonumber(args[2]), args[3]
+  first, requests = tonumber(table.remove(args, 1)), args
   math.randomseed(first)
 end
 
 function request()
   sent = sent + 1
-  return requests[kind]()
+  return (requests[sent % #requests + 1]:gsub('<([%u_]+)>', fill))
 end
 
 function done(summary, latency)
-  local failed = summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout
+  local errors = summary.errors
+  local failed = errors.status + errors.connect + errors.read + errors.timeout
   local result = '{"requests":%d,"failed":%d,"requestsPerSecond":%f,"p50Ms":%f,"p99Ms":%f}'
   local perSecond = summary.requests / summary.duration * 1000000
-  io.write(result:format(summary.requests, failed, perSecond, latency:percentile(50) / 1000, latency:percentile(99) / 1000))
+  local p50Ms, p99Ms = latency:percentile(50) / 1000, latency:percentile(99) / 1000
+  io.write(result:format(summary.requests, failed, perSecond, p50Ms, p99Ms))
 end

@@ -9,12 +9,13 @@ if (process.channel) {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
   process.on('message', () => {
-    // The CPU time of all threads since the process started.
-    const { user, system } = process.cpuUsage();
+    // CPU times and page faults are those of all threads since the process started.
+    const { userCPUTime, systemCPUTime, maxRSS, majorPageFault } = process.resourceUsage();
     // The 99th percentile since the previous report. Delays include the interval between two measurements.
     const loopDelayMs = Math.max(0, delays.percentile(99) / 1e6 - resolutionMs);
     delays.reset();
-    process.send({ cpuMicros: user + system, peakMiB: process.resourceUsage().maxRSS / 1024, loopDelayMs });
+    const cpuMicros = userCPUTime + systemCPUTime;
+    process.send({ cpuMicros, peakMiB: maxRSS / 1024, loopDelayMs, majorPageFaults: majorPageFault });
   });
   process.once('disconnect', () => process.exit());
   process.channel.unref();

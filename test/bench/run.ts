@@ -1,16 +1,16 @@
-import { execFileSync } from 'node:child_process';
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { PostgresCluster } from '../support/postgres.ts';
+import { get, post } from '../support/raw-http.ts';
 import { describeMachine } from '../support/report.ts';
-import { root } from '../support/sources.ts';
 import { CleanUp } from '../support/temporary-folder.ts';
-import { maxDeviation, publish, quantile } from './publish.ts';
+import { publish, quantile } from './publish.ts';
 import type { Figures, RowResult } from './publish.ts';
-import { bareName, candidates, startCandidate } from './servers.ts';
+import { by, candidates, startCandidate, startServer } from './servers.ts';
 import type { Candidate, Server } from './servers.ts';
-import { rows, runLoad, slowDiskName } from './workloads.ts';
-import type { Row } from './workloads.ts';
 
 const { values } = parseArgs({
   options: {
@@ -23,80 +23,146 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds);
-/** How long each server is measured in each round; four times as long in rows with few requests. */
-const seconds = 0.5;
+/** How far the bare server's CPU time in a steady round may be from its median, as a fraction of the median. */
+const maxDeviation = 0.15;
+
+/** What each of some connections sends in turn. load.lua replaces the words in angle brackets. */
+interface Traffic {
+  readonly requests: readonly string[];
+  readonly connections: number;
+}
+
+interface Row extends Traffic {
+  readonly name: string;
+  /** Matches the names of the servers. */
+  readonly candidates: RegExp;
+  /** How long each server is measured in each round; by default, half a second. */
+  readonly seconds?: number;
+  /** What other clients send at the same time. The latencies of the row are those of their requests. */
+  readonly beside?: Traffic;
+  /** Whether the servers are restarted before each round. */
+  readonly isAfterRestart?: boolean;
+}
+
+const create = post('{"id":<SIXTEEN_DIGITS>,"name":"Fern","tag":"indoor"}');
+const list = get('/plants?limit=20');
+const creates = by('joe', create);
+const deletes = by('eve', get('/plants/<NEXT_ID>').replace('GET', 'DELETE'));
+const lists = by('ada', list);
+// Almost every request is for a different list of a different user.
+const uncached = by('<RANDOM_USER>', get('/plants?limit=20&after=<SIXTEEN_DIGITS>'));
+// Each create request invalidates the cached list, because it is of the same user.
+const mixed = by('ada', create, list, list, list, list);
+
+const all = /^(?!.*slow disk)/;
+const allButMemory = /^(?!.*(memory|slow disk))/;
+const onFile = /^(?!.*slow disk).*(node:http|sqlite)/i;
+
+function rowOf(kind: string, requests: readonly string[], connections: number, candidates = all): Row {
+  const name = `${kind}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
+  return { name, requests, connections, candidates };
+}
+
+const rows: readonly Row[] = [
+  // This row is the first because it determines the peak memory.
+  { ...rowOf('whole list', by('liz', get('/plants')), 1, allButMemory), seconds: 2 },
+  ...[64, 1].map((connections) => rowOf('create', creates, connections)),
+  ...[64, 1].map((connections) => rowOf('delete', deletes, connections, allButMemory)),
+  ...[64, 1].map((connections) => rowOf('list 20', lists, connections)),
+  ...[64, 1].map((connections) => rowOf('list 1000', by('ada', get('/plants?limit=1000')), connections)),
+  ...[64, 1].map((connections) => rowOf('uncached list 20', uncached, connections, allButMemory)),
+  ...[64, 1].map((connections) => rowOf('80 % list 20, 20 % create', mixed, connections)),
+  {
+    ...rowOf('create', creates, 8, /slow disk/),
+    ...{ name: 'slow disk', seconds: 2, beside: { requests: lists, connections: 16 } },
+  },
+  // While the write-ahead log grows, each fsync also writes its new size. The other rows use a log that has reached its
+  // full size.
+  { ...rowOf('create after a restart', creates, 1, onFile), isAfterRestart: true },
+];
+
+type Load = Readonly<Record<'requests' | 'requestsPerSecond' | 'p50Ms' | 'p99Ms', number>>;
+
+let runs = 0;
+/** How many plants have been deleted, by port. */
+const deleted = new Map<number, number>();
+
+/** Sends requests with wrk, which needs a fraction of the server's CPU time for a request. */
+async function runLoad(port: number, { requests, connections }: Traffic, seconds: number): Promise<Load> {
+  const first = requests === deletes ? (deleted.get(port) ?? 0) : ++runs;
+  const script = join(import.meta.dirname, 'load.lua');
+  const options = ['-t1', `-c${connections}`, '-d1h', '--timeout=10s', '-s', script, `http://127.0.0.1:${port}`];
+  // wrk ends when it receives SIGINT. Its own durations are whole seconds.
+  const limit = { timeout: seconds * 1000, killSignal: 'SIGINT' } as const;
+  const args = [...options, '--', String(first), ...requests];
+  const wrk = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'], ...limit });
+  const [json = '{}'] = /\{.*\}/.exec(await text(wrk.stdout)) ?? [];
+  const { failed, ...load } = JSON.parse(json) as Load & { failed: number };
+  assert.equal(failed, 0, `${failed} of ${load.requests} requests failed: ${requests.join('')}`);
+  // Requests that were in progress may have taken effect.
+  if (requests === deletes) deleted.set(port, first + load.requests + connections);
+  return load;
+}
 
 /** Each server's figures in a round, by name. */
 type Round = Readonly<Record<string, Figures>>;
 
-/** Adds a second server with the other build after each Plant Store, and omits Fastify. */
-function compare(selected: readonly Candidate[], folder: string): readonly Candidate[] {
-  return selected
-    .filter(({ peer }) => peer !== 'fastify')
-    .flatMap((each) => (each.peer ? [each] : [each, { ...each, name: `${each.name} (against)`, folder }]));
-}
-
-async function measure(candidate: Candidate, row: Row): Promise<Figures> {
+async function measure(candidate: Candidate, { seconds = 0.5, beside, isAfterRestart, ...row }: Row): Promise<Figures> {
   let server = running.get(candidate.name) ?? (await startCandidate(candidate, cluster, cleanUp));
-  if (row.afterRestart) server = await server.restart();
+  if (isAfterRestart) {
+    await server.stop();
+    server = await startServer(cleanUp, server.command);
+  }
   running.set(candidate.name, server);
-  const hasFewRequests = row.kind === 'whole list' || row.name === slowDiskName;
-  const milliseconds = seconds * 1000 * (hasFewRequests ? 4 : 1);
-  const before = await server.usage();
-  const databaseBefore = await cluster.cpuMicros();
-  const lists = { kind: 'list 20', user: 'ada', connections: 16 };
-  const [load, beside] = await Promise.all([
-    runLoad(server.port, row, milliseconds),
-    row.name === slowDiskName ? runLoad(server.port, lists, milliseconds) : undefined,
+  const before = { ...(await server.usage()), databaseMicros: await cluster.cpuMicros() };
+  const [load, other] = await Promise.all([
+    runLoad(server.port, row, seconds),
+    beside && runLoad(server.port, beside, seconds),
   ]);
-  const databaseAfter = await cluster.cpuMicros();
-  const { cpuMicros, loopDelayMs, peakMiB } = await server.usage();
-  const requests = load.requests + (beside?.requests ?? 0);
-  const { p50Ms, p99Ms } = beside ?? load;
+  const after = { databaseMicros: await cluster.cpuMicros(), ...(await server.usage()) };
+  const requests = load.requests + (other?.requests ?? 0);
+  const { p50Ms, p99Ms } = other ?? load;
   return {
-    cpuMicros: (cpuMicros - before.cpuMicros) / requests,
-    databaseMicros: (databaseAfter - databaseBefore) / requests,
+    cpuMicros: (after.cpuMicros - before.cpuMicros) / requests,
+    databaseMicros: (after.databaseMicros - before.databaseMicros) / requests,
     requestsPerSecond: load.requestsPerSecond,
-    ...(beside && { besidePerSecond: beside.requestsPerSecond }),
+    ...(other && { besidePerSecond: other.requestsPerSecond }),
     p50Ms,
     p99Ms,
-    loopDelayMs,
-    peakMiB,
+    loopDelayMs: after.loopDelayMs,
+    majorPageFaults: after.majorPageFaults - before.majorPageFaults,
+    peakMiB: after.peakMiB,
   };
 }
 
-async function runRound(participants: readonly Candidate[], row: Row): Promise<Round> {
-  const round: Record<string, Figures> = {};
-  for (const candidate of participants) round[candidate.name] = await measure(candidate, row);
-  return round;
-}
+const bareName = 'bare node:http';
+const microsOf =
+  (name: string) =>
+  (round: Round): number =>
+    round[name]?.['cpuMicros'] ?? NaN;
 
 /** Runs rounds until the machine has been steady in `rounds` of them. Prints and returns their medians. */
 async function runRow(row: Row): Promise<RowResult> {
   const participants = selected.filter(({ name }) => row.candidates.test(name));
-  await runRound(participants, row); // A warm-up.
   const all: Round[] = [];
-  while (all.length < Math.floor(rounds * 1.5) && steadyOf(all).length < rounds) {
+  let steady: readonly Round[] = [];
+  for (let n = 0; all.length < Math.floor(rounds * 1.5) && steady.length < rounds; n++) {
+    const round: Record<string, Figures> = {};
     // The order alternates, so that a gradual change in the machine's speed does not favor one participant of a pair.
-    all.push(await runRound(all.length % 2 === 0 ? participants.toReversed() : participants, row));
+    for (const each of n % 2 === 0 ? participants : participants.toReversed()) {
+      round[each.name] = await measure(each, row);
+    }
+    if (n === 0) continue; // A warm-up.
+    all.push(round);
+    // The bare server's work is always the same. Without this server, all rounds count.
+    const median = quantile(all.map(microsOf(bareName)), 0.5);
+    steady = all.filter((each) => !(Math.abs(microsOf(bareName)(each) / median - 1) > maxDeviation));
   }
-  const steady = steadyOf(all);
   const medians = Object.fromEntries(participants.map(({ name }) => [name, mediansOf(name, steady)]));
   console.log(`\n${row.name}: ${steady.length} of ${all.length} rounds were steady`);
   console.table(medians);
   return { name: row.name, rounds: all.length, steady: steady.length, medians };
 }
-
-/** Returns the rounds in which the bare server was close to its median; all rounds if it does not participate. */
-function steadyOf(all: readonly Round[]): readonly Round[] {
-  const median = quantile(all.map(microsOf(bareName)), 0.5);
-  return all.filter((round) => !(Math.abs(microsOf(bareName)(round) / median - 1) > maxDeviation));
-}
-
-const microsOf =
-  (name: string) =>
-  (round: Round): number =>
-    round[name]?.['cpuMicros'] ?? NaN;
 
 /** Also returns the ratio of a server's CPU time to that of the other build, or of the bare server. */
 function mediansOf(name: string, steady: readonly Round[]): Figures {
@@ -104,21 +170,20 @@ function mediansOf(name: string, steady: readonly Round[]): Figures {
   const base = selected.some((each) => each.name === against) ? against : bareName;
   const ratios = steady.map((round) => microsOf(name)(round) / microsOf(base)(round));
   const [lowerRatio = NaN, ratio = NaN, upperRatio = NaN] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share));
-  const figures = steady.map((round) => round[name] ?? {});
-  const medians = Object.keys(figures[0] ?? {}).map((key): [string, number] => {
-    const sample = figures.map((each) => each[key] ?? NaN);
-    return [key, quantile(sample, 0.5)];
-  });
+  const medianOf = (key: string): number =>
+    quantile(
+      steady.map((round) => round[name]?.[key] ?? NaN),
+      0.5,
+    );
+  const medians = Object.keys(steady[0]?.[name] ?? {}).map((key) => [key, medianOf(key)] as const);
   return { ...Object.fromEntries(medians), lowerRatio, ratio, upperRatio };
 }
 
-const commit = execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], { encoding: 'utf8' }).trim();
-const date = new Date().toISOString().slice(0, 10);
-const matching = candidates.filter(({ name }) => new RegExp(values.candidates, 'i').test(name));
-const selected = values.against === undefined ? matching : compare(matching, values.against);
-// The peers need these packages.
-const install = ['ci', '--prefix', join(root, 'test/bench'), '--no-audit', '--no-fund'];
-if (values.against === undefined) execFileSync('npm', install, { stdio: 'inherit' });
+const { against: folder } = values;
+/** With another build, each Plant Store is followed by a second server, and Fastify is omitted. */
+const selected = candidates
+  .filter(({ name, peer }) => new RegExp(values.candidates, 'i').test(name) && !(folder && peer === 'fastify'))
+  .flatMap((each) => (folder && !each.peer ? [each, { ...each, name: `${each.name} (against)`, folder }] : [each]));
 process.once('SIGINT', () => process.exit(1));
 await using cleanUp = new CleanUp();
 const cluster = await PostgresCluster.start(cleanUp, { fsync: true });
@@ -126,6 +191,4 @@ const running = new Map<string, Server>();
 const results: RowResult[] = [];
 for (const row of rows) if (new RegExp(values.workloads, 'i').test(row.name)) results.push(await runRow(row));
 // The documentation shows the results of a run without options.
-if (process.argv.length === 2) {
-  await publish({ date, commit, machine: describeMachine(), rounds, seconds, rows: results });
-}
+if (process.argv.length === 2) await publish(describeMachine(), results);

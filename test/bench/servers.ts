@@ -1,113 +1,139 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { PostgresCluster } from '../support/postgres.ts';
 import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { CleanUp } from '../support/temporary-folder.ts';
-import { fillMemory, fillPostgres, fillSqlite, tokenOf, writeTokenFile } from './data-set.ts';
-
-/** What report-usage.js reports. */
-type Usage = Readonly<Record<'cpuMicros' | 'peakMiB' | 'loopDelayMs', number>>;
-
-export interface Server {
-  readonly port: number;
-  usage(): Promise<Usage>;
-  /** Stops the server and starts it again, with an empty write-ahead log. */
-  restart(): Promise<Server>;
-}
-
-export const bareName = 'bare node:http';
-export const ownName = 'Plant Store, SQLite';
-export const memoryName = 'Plant Store, memory';
-export const threadName = 'Plant Store, SQLite, commitThread';
-export const postgresName = 'Plant Store, PostgreSQL';
-export const fastifyName = 'Fastify + better-sqlite3';
-export const fastifyPgName = 'Fastify + pg';
-/** Returns the name of a server on a disk whose fsync takes 10 ms longer. */
-export const slow = (name: string): string => `${name}, slow disk`;
 
 export interface Candidate {
   readonly name: string;
-  /** The server to measure; by default, Plant Store. */
+  /** The program in the folder `peers`; by default, Plant Store. */
   readonly peer?: 'bare-node-http' | 'fastify';
-  readonly storage?: 'memory' | 'sqlite' | 'postgres';
-  /** What follows the path in the storage setting. */
-  readonly query?: string;
-  readonly isSlow?: boolean;
+  /** The storage setting. `FILE` is replaced with a path, and `postgres` with a URL. */
+  readonly storage: string;
+  /** The arguments before those of Node.js. */
+  readonly wrapper?: readonly string[];
   /** The folder of the build. By default, this checkout. */
   readonly folder?: string;
 }
 
+/** Delays each fsync by 10 ms in the calling thread, as a slow disk does. */
+const delay = ['-e', 'trace=fsync,fdatasync', '-e', 'inject=fsync,fdatasync:delay_enter=10000'];
 const onSqlite: readonly Candidate[] = [
-  { name: ownName, storage: 'sqlite' },
-  { name: threadName, storage: 'sqlite', query: '?commitThread=true' },
-  { name: fastifyName, storage: 'sqlite', peer: 'fastify' },
+  { name: 'Plant Store, SQLite', storage: 'sqlite:FILE' },
+  { name: 'Plant Store, SQLite, commitThread', storage: 'sqlite:FILE?commitThread=true' },
+  { name: 'Fastify + better-sqlite3', peer: 'fastify', storage: 'sqlite:FILE' },
 ];
 export const candidates: readonly Candidate[] = [
-  { name: bareName, peer: 'bare-node-http' },
-  { name: memoryName, storage: 'memory' },
+  { name: 'bare node:http', peer: 'bare-node-http', storage: 'none' },
+  { name: 'Plant Store, memory', storage: 'memory' },
   ...onSqlite,
-  { name: postgresName, storage: 'postgres' },
-  { name: fastifyPgName, storage: 'postgres', peer: 'fastify' },
-  ...onSqlite.map((candidate) => ({ ...candidate, name: slow(candidate.name), isSlow: true })),
+  { name: 'Plant Store, PostgreSQL', storage: 'postgres' },
+  { name: 'Fastify + pg', peer: 'fastify', storage: 'postgres' },
+  ...onSqlite.map((candidate) => ({
+    ...candidate,
+    name: `${candidate.name}, slow disk`,
+    wrapper: ['strace', '-D', '-f', '--seccomp-bpf', '-o', '/dev/null', ...delay],
+  })),
 ];
 
-/** Starts a candidate's server with more than a million plants. The server is stopped after the run. */
-export async function startCandidate(
-  { name, peer, storage, query = '', isSlow = false, folder = root }: Candidate,
-  cluster: PostgresCluster,
-  cleanUp: CleanUp,
-): Promise<Server> {
+/** The users whose plants have the ids 1, 2, and so on, with their numbers of plants. */
+const numberedUsers = {
+  ada: 1000, // For list requests with a limit.
+  eve: 600_000, // For delete requests: more plants than all rounds delete.
+  liz: 100_000, // For list requests without a limit.
+};
+/** The users with 1000 plants each, whose ids are far apart. */
+export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) => `gardener-${n}`);
+
+const insertRow = (user: string, count: number, step: number): string => `
+  INSERT INTO plants ("user", id, name, tag)
+  WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+  SELECT '${user}', n * ${step}, 'Fern number ' || n, 'indoor' FROM numbers;`;
+/** SQL statements that insert all plants, for SQLite and PostgreSQL. */
+const insertAll = [
+  ...Object.entries(numberedUsers).map(([user, count]) => insertRow(user, count, 1)),
+  ...otherUsers.map((user) => insertRow(user, 1000, 2 ** 42)),
+].join('');
+
+/** Returns a user's token. The peers find the user in the token. */
+export function tokenOf(user: string): string {
+  return `pst_benchmark-${user}`;
+}
+
+/** Returns requests of ada as requests of another user. */
+export function by(user: string, ...requests: readonly string[]): readonly string[] {
+  return requests.map((request) => request.replaceAll('Bearer ada', `Bearer ${tokenOf(user)}`));
+}
+
+export function writeTokenFile(path: string): void {
+  // Joe has no plants. Create requests use his token.
+  const users = [...Object.keys(numberedUsers), ...otherUsers, 'joe'];
+  const tokens = users.map((user, n) => ({
+    id: n.toString(16).padStart(16, '0'),
+    user,
+    sha256: createHash('sha256').update(tokenOf(user)).digest('hex'),
+    createdAt: new Date().toISOString(),
+  }));
+  writeFileSync(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
+}
+
+/** Starts a candidate's server with its plants. The server is stopped after the run. */
+export async function startCandidate(candidate: Candidate, cluster: PostgresCluster, cleanUp: CleanUp) {
+  const { name, peer, storage, wrapper = [], folder = root } = candidate;
   const files = await temporaryFolder(cleanUp);
   const path = join(files, 'plants.db');
-  const ofSqlite = storage === 'sqlite' ? `sqlite:${path}${query}` : 'memory';
-  const location = storage === 'postgres' ? await cluster.makeDatabase() : ofSqlite;
   const tokens = join(files, 'tokens.json');
   writeTokenFile(tokens);
+  const location = storage === 'postgres' ? await cluster.makeDatabase() : storage.replace('FILE', path);
   const serve = ['serve', '--port', '0', '--log-level', 'error', '--tokens', tokens, '--storage'];
   const program = peer ? [`test/bench/peers/${peer}.js`] : [join(folder, 'dist/cli/main.js'), ...serve];
-  const env = isSlow ? { LD_PRELOAD: compileSlowSync(files) } : {};
-  const server = await startServer(cleanUp, [...program, location], env);
-  const url = `http://127.0.0.1:${server.port}/plants?limit=20`;
-  const list = (): Promise<Response> => fetch(url, { headers: { authorization: `Bearer ${tokenOf('ada')}` } });
-  await list(); // An older build creates its table at the first request.
-  if (storage === 'memory') await fillMemory(server.port);
-  if (storage === 'sqlite') fillSqlite(path);
-  if (storage === 'postgres') await fillPostgres(cluster, location);
-  const expected = Array.from({ length: 20 }, (_, n) => ({ name: `Fern number ${n + 1}`, tag: 'indoor' }));
-  assert.deepEqual(await (await list()).json(), expected, name);
+  const node = [process.execPath, '--import', './test/bench/report-usage.js'];
+  const server = await startServer(cleanUp, [...wrapper, ...node, ...program, location]);
+  const headers = { authorization: `Bearer ${tokenOf('ada')}`, 'content-type': 'application/json' };
+  const call = async (target: string, init?: RequestInit): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${server.port}/plants${target}`, { headers, ...init })).text();
+  await call('?limit=20'); // The first request creates a missing table.
+  if (storage === 'memory') {
+    for (let id = 1; id <= numberedUsers.ada; id++) {
+      await call('', { method: 'POST', body: `{"id":${id},"name":"Fern number ${id}","tag":"indoor"}` });
+    }
+  }
+  if (storage.startsWith('sqlite')) {
+    using database = new DatabaseSync(path);
+    database.exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN; ${insertAll}; COMMIT`);
+    database.exec('PRAGMA wal_checkpoint(FULL)'); // The write-ahead log now has its full size.
+  }
+  if (storage === 'postgres') {
+    for (const sql of [insertAll, 'VACUUM ANALYZE plants', 'CHECKPOINT']) await cluster.queryAt(location, sql);
+  }
+  assert.match(await call('?limit=20'), /^\[{"name":"Fern number 1","tag":"indoor"}.*20","tag":"indoor"}\]$/, name);
   return server;
 }
 
-/** Compiles a library that delays each fsync of a process that preloads it. Returns its path. */
-function compileSlowSync(folder: string): string {
-  const library = join(folder, 'slow-sync.so');
-  const options = ['-shared', '-fPIC', '-o', library, join(root, 'test/bench/slow-sync.c'), '-ldl'];
-  execFileSync('cc', options, { stdio: 'inherit' });
-  return library;
-}
+/** What report-usage.js reports. */
+type Usage = Readonly<Record<'cpuMicros' | 'peakMiB' | 'loopDelayMs' | 'majorPageFaults', number>>;
 
-/** Runs a Node.js program in the root folder of the project, and waits until the program prints its URL. */
-async function startServer(cleanUp: CleanUp, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Server> {
-  const child = spawn(process.execPath, ['--import', './test/bench/report-usage.js', ...args], {
+export type Server = Awaited<ReturnType<typeof startServer>>;
+
+/** Runs a program in the root folder of the project, and waits until the program prints its URL. */
+export async function startServer(cleanUp: CleanUp, command: readonly string[]) {
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, {
     cwd: root,
-    env: { ...process.env, NODE_ENV: 'production', PLANT_STORE_CREATE: 'true', ...env },
+    env: { ...process.env, NODE_ENV: 'production', PLANT_STORE_CREATE: 'true' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const { port, stop } = await untilListening(cleanUp, child, /(http:\/\/\S+?)\/?\n/);
-  return {
-    port,
-    usage: async () => {
-      const reported = once(child, 'message') as Promise<[Usage]>;
-      child.send('usage');
-      return (await reported)[0];
-    },
-    restart: async () => {
-      await stop();
-      return startServer(cleanUp, args, env);
-    },
+  const usage = async (): Promise<Usage> => {
+    child.send('usage');
+    return ((await once(child, 'message')) as [Usage])[0];
   };
+  return { command, port, stop, usage };
 }

@@ -8,7 +8,7 @@ import { after, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
-import { otherUsers, tokenOf, writeTokenFile } from '../bench/data-set.ts';
+import { by, otherUsers, tokenOf, writeTokenFile } from '../bench/servers.ts';
 import { logTo, startServer } from '../support/command-line.ts';
 import { get, listRequest, post } from '../support/raw-http.ts';
 import type { ServerProcess } from '../support/server-process.ts';
@@ -17,12 +17,10 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { Attack } from './attack.ts';
 
 /** What docs/http-api.md says about memory. */
-const heapMiB = 512;
-const [bodyKiB, pageKiB] = [64, 256];
-const [maxConnections, connectionKiB] = [10_000, 40];
-const garbageMiB = 128;
+const [heapMiB, garbageMiB] = [512, 128];
+const [bodyKiB, pageKiB, connectionKiB] = [64, 256, 40];
+const maxConnections = 10_000;
 
-const attackMs = 10_000;
 /** Each of the long users has 40 plants. Their names have 65,000 characters, one of them above U+00FF. */
 const [politeUser = '', ...longUsers] = otherUsers.slice(0, 5);
 
@@ -57,7 +55,7 @@ async function probe(url: string): Promise<number> {
 }
 
 interface Scenario extends Attack {
-  /** How many permits the attack can hold. A request that does not reach its operation holds none. */
+  /** How many permits the attack can hold; by default, none: a request without an operation holds none. */
   readonly permits?: number;
   /** How long another user's request may take during the attack. By default, 3 seconds. */
   readonly maxWaitMs?: number;
@@ -82,7 +80,7 @@ async function overload(t: TestContext, { permits = 0, maxWaitMs = 3000, ...atta
   // The server responds to this request only after it has accepted the earlier connections.
   await probe(server.url);
   let longestMs = 0;
-  for (const end = performance.now() + attackMs; performance.now() < end;) {
+  for (const end = performance.now() + 10_000; performance.now() < end;) {
     longestMs = Math.max(longestMs, await probe(server.url));
     await sleep(20);
   }
@@ -97,33 +95,30 @@ async function overload(t: TestContext, { permits = 0, maxWaitMs = 3000, ...atta
   assert.ok(longestMs <= maxWaitMs, 'time');
 }
 
-const ofGreedy = { tokens: [tokenOf('ada')], permits: 500 };
-
 it('a server survives 9400 connections that send a large header without its end', (t) => {
-  const largeHeader = `POST /plants HTTP/1.1\r\nHost: x\r\n${`X-Field: ${'x'.repeat(110)}\r\n`.repeat(126)}`;
-  return overload(t, { connections: 9400, text: largeHeader });
+  const header = `POST /plants HTTP/1.1\r\nHost: x\r\n${`X-Field: ${'x'.repeat(110)}\r\n`.repeat(126)}`;
+  return overload(t, { connections: 9400, texts: [header] });
 });
 
 it('a server survives 10,500 connections that send a part of a body', (t) =>
-  overload(t, { ...ofGreedy, connections: 10_500, text: post('{', 100) }));
+  overload(t, { connections: 10_500, texts: by('ada', post('{', 100)), permits: 500 }));
 
 it('a server survives 6000 connections that read 40,000 plants each', (t) =>
-  overload(t, { ...ofGreedy, connections: 6000, text: listRequest, maxWaitMs: 20_000 }));
+  overload(t, { connections: 6000, texts: by('ada', listRequest), permits: 500, maxWaitMs: 20_000 }));
 
 it('a server survives 1000 connections of 4 users that do not read a page of 650 KB', (t) => {
   // No other client requests this page, so it is not cached.
-  const text = get('/plants?limit=5&after=-NUMBER');
-  return overload(t, { tokens: longUsers.map(tokenOf), permits: 800, connections: 1000, text, readsNothing: true });
+  const texts = longUsers.flatMap((user) => by(user, get('/plants?limit=5&after=-NUMBER')));
+  return overload(t, { connections: 1000, texts, permits: 800, readsNothing: true });
 });
 
 it('a server survives 1000 connections that pipeline 1000 lists each', (t) => {
-  const text = get('/plants?limit=1000').repeat(1000);
-  const tokens = [tokenOf('eve')];
+  const texts = by('eve', get('/plants?limit=1000').repeat(1000));
   // node:http needs 10 ms to parse the 64 KiB that a new connection sends, so one round of all clients takes 10 s.
-  return overload(t, { tokens, permits: 500, connections: 1000, text, repeats: true, maxWaitMs: 30_000 });
+  return overload(t, { connections: 1000, texts, permits: 500, repeats: true, maxWaitMs: 30_000 });
 });
 
 it('a server survives 500 connections of one user that create plants of 64 KB', (t) => {
-  const text = post(`{"id":NUMBER,"name":"${'x'.repeat(65_000)}"}`);
-  return overload(t, { ...ofGreedy, connections: 500, text, repeats: true });
+  const texts = by('ada', post(`{"id":NUMBER,"name":"${'x'.repeat(65_000)}"}`));
+  return overload(t, { connections: 500, texts, permits: 500, repeats: true });
 });
