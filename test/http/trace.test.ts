@@ -10,7 +10,7 @@ import { HookedStorage } from '../support/hooked-storage.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
 import { begin, listRequest, post } from '../support/raw-http.ts';
 import { createFetchService, fronts, startService } from '../support/service.ts';
-import { createLongList, createPlants } from '../support/stored-plants.ts';
+import { createPlants } from '../support/stored-plants.ts';
 
 /** `message` consists of the operation, the status, the code, the user, and the path or the beginning of it. */
 const cases: readonly (readonly [request: string, call: Call, message: string])[] = [
@@ -98,21 +98,22 @@ it('a request message contains the address that the first trusted proxy forwarde
   }
 });
 
-it('a request message contains isComplete: false after a disconnect, and 499 if no response was sent', async (t) => {
+it('a request message is published if the client disconnects before it receives the whole response', async (t) => {
   const service = await startService(t, { maxInFlight: 1 });
-  await createLongList(service.store);
+  // The buffers of the operating system cannot hold this response. Node.js 22 and 24 report it as complete.
+  const json = `["${'x'.repeat(30_000_000)}"]`;
+  service.store.listPageJson = () => Promise.resolve({ json, count: 1, lastId: 1n, hasMore: false });
   const messages = messagesOf<RequestMessage>(t, 'plant-store:request');
   for (const [text, expected] of [
     [listRequest, { operation: 'getPlants', status: 200 }],
-    [post('{"id":1', 100), { operation: 'createPlant', status: 499 }],
+    [post('{"id":1', 100), { operation: 'createPlant', status: 499, isComplete: false }],
   ] as const) {
     const { connection, response } = await begin(t, service, text, { isPaused: true });
-    if (expected.status === 200) await eventuallyEqual(() => response.headersSent, true);
+    if (expected.status === 200) await eventuallyEqual(() => response.writableEnded, true);
     connection.socket.destroy();
-    const message = await next(messages);
-    assert.partialDeepStrictEqual(message, { ...expected, code: undefined, user: 'ada', isComplete: false });
+    assert.partialDeepStrictEqual(await next(messages), { ...expected, code: undefined, user: 'ada' });
   }
-  assert.equal((await service.call('GET', '/plants?limit=0')).status, 200, 'the permit is free');
+  assert.equal((await service.call('DELETE', '/plants/1')).status, 404, 'the permit is free');
   assert.deepEqual(service.faults, []);
 });
 
