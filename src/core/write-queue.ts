@@ -36,14 +36,12 @@ const maxWaitIterations = 5;
 
 const maxReturnWaitMs = 10;
 
-type OpenMessage = CommitMessage & { durationMs: number };
-
 interface Entry {
   readonly write: Write;
-  readonly bytes: number;
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
   readonly context: CommitMessage['contexts'][number] | undefined;
+  bytes?: number;
 }
 
 /**
@@ -53,21 +51,20 @@ interface Entry {
  */
 export class WriteQueue {
   readonly #storage: StorageAdapter;
-  readonly #onChange: (user: string) => void;
   readonly #maxPendingWrites: number;
+  readonly #onChange: (user: string) => void;
+  readonly #arrivals = new Arrivals();
   #waiting: Entry[] = [];
   #pending = 0;
   #running: Promise<void> | undefined;
-  readonly #arrivals = new Arrivals();
-  #enough = Infinity;
-  #endWait: (() => void) | undefined;
+  #onArrival: (() => void) | undefined;
   #isClosed = false;
 
   /** Calls `onChange` when a user's plants might have changed. */
   constructor(storage: StorageAdapter, maxPendingWrites: number, onChange: (user: string) => void) {
     this.#storage = storage;
-    this.#onChange = onChange;
     this.#maxPendingWrites = maxPendingWrites;
+    this.#onChange = onChange;
   }
 
   get length(): number {
@@ -81,10 +78,10 @@ export class WriteQueue {
       if (this.#pending >= this.#maxPendingWrites) throw new PlantStoreError('saturated');
       this.#pending++;
       const context = commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
-      this.#waiting.push({ write, bytes: sizeOf(write), resolve, reject, context });
+      this.#waiting.push({ write, resolve, reject, context });
+      this.#onArrival?.();
       const isAlone = this.#arrivals.add();
       this.#running ??= runInNeutralContext(() => this.#run(isAlone));
-      if (this.#waiting.length >= this.#enough) this.#endWait?.();
     });
   }
 
@@ -95,15 +92,16 @@ export class WriteQueue {
   }
 
   async #run(isAlone: boolean): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await (isAlone ? undefined : this.#waitUntilQuiet());
-      isAlone = false;
-      const pendingBefore = this.#pending;
+    // A lone client's concurrent calls share a batch, because the batch starts in a microtask.
+    await (isAlone ? undefined : this.#waitUntilQuiet());
+    for (;;) {
       const batch = this.#takeBatch();
-      const contexts = batch.map(({ context }) => context).filter((context) => context !== undefined);
-      const message = { writes: batch.length, contexts, durationMs: 0 };
-      const pendingAtSuccess = await this.#settle(batch, message);
-      if (pendingAtSuccess > pendingBefore) await this.#waitForReturns(pendingAtSuccess, message.durationMs);
+      const left = this.#waiting.length;
+      const commitMs = await this.#commit(batch);
+      const { length } = this.#waiting;
+      if (length === 0) break;
+      if (length > left) await this.#waitForReturns(length + batch.length, commitMs);
+      await this.#waitUntilQuiet();
     }
     this.#running = undefined;
   }
@@ -112,60 +110,8 @@ export class WriteQueue {
   async #waitUntilQuiet(): Promise<void> {
     for (let iterations = 0; iterations < maxWaitIterations; iterations++) {
       const before = this.#waiting.length;
-      await this.#wait(Infinity, setImmediate);
+      await this.#waitFor(maxBatchWrites, setImmediate);
       if (this.#waiting.length === before) return;
-    }
-  }
-
-  /**
-   * Lets the clients of the last batch send their next writes. Otherwise, the clients would split into two groups whose
-   * batches alternate.
-   */
-  async #waitForReturns(enough: number, commitMs: number): Promise<void> {
-    const waitMs = Math.min(commitMs / 4, maxReturnWaitMs);
-    // The minimum delay of a timer is 1 ms.
-    if (waitMs >= 1) await this.#wait(enough, (end) => setTimeout(end, waitMs));
-  }
-
-  /** Waits until `start` calls its callback, or until `enough` writes are waiting or a batch is full. */
-  async #wait(enough: number, start: (end: () => void) => unknown): Promise<void> {
-    this.#enough = Math.min(enough, maxBatchWrites);
-    await new Promise<void>((resolve) => {
-      this.#endWait = resolve;
-      if (this.#waiting.length >= this.#enough) resolve();
-      else start(resolve);
-    });
-  }
-
-  /** Returns the number of writes that were pending when the commit succeeded; 0 if it failed. */
-  async #settle(batch: readonly Entry[], message: OpenMessage): Promise<number> {
-    let pendingAtSuccess = 0;
-    try {
-      const outcomes = await commitChannel.tracePromise(() => this.#commit(batch, message), message);
-      pendingAtSuccess = this.#pending;
-      batch.forEach((entry, index) => {
-        entry.resolve(outcomes[index] === true);
-      });
-    } catch (error) {
-      for (const entry of batch) entry.reject(error);
-    }
-    this.#pending -= batch.length;
-    return pendingAtSuccess;
-  }
-
-  async #commit(batch: readonly Entry[], message: OpenMessage): Promise<boolean[]> {
-    const startMs = performance.now();
-    try {
-      const outcomes: unknown = await this.#storage.commit(batch.map(({ write }) => write));
-      const isBoolean = (outcome: unknown): outcome is boolean => typeof outcome === 'boolean';
-      if (Array.isArray(outcomes) && outcomes.length === batch.length && outcomes.every(isBoolean)) return outcomes;
-      throw new TypeError('commit of the storage adapter must return one boolean for each write');
-    } catch (error) {
-      throw asStorageError(error);
-    } finally {
-      message.durationMs = performance.now() - startMs;
-      // A failed commit might also have changed the plants, because its outcome is unknown.
-      for (const { write } of batch) this.#onChange(write.user);
     }
   }
 
@@ -174,12 +120,14 @@ export class WriteQueue {
    * larger than the free space of the batch. Large writes of one user therefore leave space for those of others.
    */
   #takeBatch(): Entry[] {
+    if (this.#waiting.length === 1) return this.#waiting.splice(0);
     const batch: Entry[] = [];
     const byUser = new Map<string, { readonly ids: Set<bigint>; bytes: number }>();
     let freeBytes = maxBatchBytes;
     this.#waiting = this.#waiting.filter((entry) => {
-      const { write, bytes } = entry;
+      const { write } = entry;
       const id = idOf(write);
+      const bytes = (entry.bytes ??= sizeOf(write));
       let taken = byUser.get(write.user);
       if (taken === undefined) byUser.set(write.user, (taken = { ids: new Set(), bytes: 0 }));
       const isFull = batch.length === maxBatchWrites || (batch.length > 0 && taken.bytes + bytes > freeBytes);
@@ -193,6 +141,58 @@ export class WriteQueue {
       return false;
     });
     return batch;
+  }
+
+  /** Settles all writes of a batch. Returns the duration of the commit in milliseconds. */
+  async #commit(batch: readonly Entry[]): Promise<number> {
+    const contexts = batch.map(({ context }) => context).filter((context) => context !== undefined);
+    const message = { writes: batch.length, contexts, durationMs: 0 };
+    const commit = async (): Promise<boolean[]> => {
+      const startMs = performance.now();
+      try {
+        const outcomes: unknown = await this.#storage.commit(batch.map(({ write }) => write));
+        const isBoolean = (outcome: unknown): outcome is boolean => typeof outcome === 'boolean';
+        if (Array.isArray(outcomes) && outcomes.length === batch.length && outcomes.every(isBoolean)) return outcomes;
+        throw new TypeError('commit of the storage adapter must return one boolean for each write');
+      } catch (error) {
+        throw asStorageError(error);
+      } finally {
+        message.durationMs = performance.now() - startMs;
+        // A failed commit might also have changed the plants, because its outcome is unknown.
+        for (const { write } of batch) this.#onChange(write.user);
+      }
+    };
+    try {
+      const outcomes = await commitChannel.tracePromise(commit, message);
+      batch.forEach(({ resolve }, index) => {
+        resolve(outcomes[index] === true);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    this.#pending -= batch.length;
+    return message.durationMs;
+  }
+
+  /**
+   * Lets the clients of the last batch send their next writes. Otherwise, the clients would split into two groups whose
+   * batches alternate.
+   */
+  async #waitForReturns(enough: number, commitMs: number): Promise<void> {
+    const waitMs = Math.min(commitMs / 4, maxReturnWaitMs);
+    // The minimum delay of a timer is 1 ms.
+    if (waitMs >= 1) await this.#waitFor(Math.min(enough, maxBatchWrites), (end) => setTimeout(end, waitMs));
+  }
+
+  /** Waits until `enough` writes are waiting, or until `start` calls its callback. */
+  #waitFor(enough: number, start: (end: () => void) => unknown): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onArrival = () => {
+        if (this.#waiting.length >= enough) resolve();
+      };
+      this.#onArrival();
+      start(resolve);
+    });
   }
 }
 
