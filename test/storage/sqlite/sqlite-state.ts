@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PlantStoreError } from '../../../src/index.ts';
 import type { Write } from '../../../src/index.ts';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.ts';
 import type { SqliteStorageOptions } from '../../../src/storage/sqlite/sqlite-storage.ts';
@@ -13,8 +14,8 @@ import type { HasAfter } from '../../support/temporary-folder.ts';
 export const unavailable = { name: 'PlantStoreError', code: 'storage_unavailable' };
 
 /** Validates the error of a commit whose file was removed or replaced. */
-export function isLoss(error: Error & { code?: string }): true {
-  assert.equal(error.code, 'storage_unavailable');
+export function isLoss(error: unknown): true {
+  assert.ok(error instanceof PlantStoreError && error.code === 'storage_unavailable', String(error));
   assert.match(String(error.cause), /removed or replaced/);
   return true;
 }

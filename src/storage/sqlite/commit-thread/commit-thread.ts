@@ -94,7 +94,6 @@ function workerFile(): URL {
 }
 
 function fromFailure({ error, properties }: Failure): Error {
-  if (!isPlantStoreError(properties)) return Object.assign(error, properties);
-  const { message, cause, stack = message } = error;
-  return Object.assign(new PlantStoreError(properties.code, message, { cause }), { stack });
+  Object.assign(error, properties);
+  return isPlantStoreError(error) ? new PlantStoreError(error.code, error.message, { cause: error.cause }) : error;
 }

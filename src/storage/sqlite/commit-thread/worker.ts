@@ -27,6 +27,7 @@ const { files: expected, busyTimeoutMs } = workerData as ThreadSettings;
 // missing file.
 requireInPlace(expected);
 const files = new OpenFiles(expected.path, busyTimeoutMs);
+// Another program can replace them while they are opened.
 requireInPlace(expected);
 const writer = new Writer(files, busyTimeoutMs);
 
