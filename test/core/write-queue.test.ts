@@ -9,7 +9,7 @@ import { idOf } from '../../src/core/storage-adapter.ts';
 import { ReferenceStore } from '../../src/testing/plants.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { eventsOf, messagesOf } from '../support/messages.ts';
-import { mockTimers } from '../support/mock-timers.ts';
+import { mockClock, mockTimers } from '../support/mock-timers.ts';
 
 function openWith(beforeCommit: HookedStorage['beforeCommit'], maxPendingWrites?: number): PlantStore {
   return new PlantStore({ storage: Object.assign(new HookedStorage(), { beforeCommit }), maxPendingWrites });
@@ -120,34 +120,45 @@ it('write queue › a write that arrived during a commit of one write waits for 
 });
 
 it('write queue › a batch after a slow commit waits at most 10 ms for the clients of that commit', async (t) => {
-  let nowMs = 0;
-  t.mock.method(performance, 'now', () => nowMs);
+  const clock = mockClock(t);
   mockTimers(t, { apis: ['setTimeout'] });
-  const { sizes, create, complete } = open();
-  const created = [create(1), create(2)];
+  const { store, sizes, create, complete } = open();
+  const completeAfter = async (commitMs: number): Promise<void> => {
+    clock.nowMs += commitMs;
+    complete();
+    await iterations();
+  };
+  const written: Promise<unknown>[] = [create(1), create(2)];
   await iterations();
-  created.push(create(3));
-  nowMs += 24;
-  complete();
-  await iterations();
-  created.push(create(4));
-  await iterations();
-  assert.deepEqual(sizes, [2]);
-  created.push(create(5));
-  await iterations();
-  assert.deepEqual(sizes, [2, 3]);
+  for (const [id, commitMs, waitMs] of [
+    [3, 24, 6],
+    [4, 1000, 10],
+  ] as const) {
+    written.push(create(id));
+    await completeAfter(commitMs);
+    t.mock.timers.tick(waitMs - 1);
+    await iterations();
+    assert.equal(sizes.length, id - 2);
+    t.mock.timers.tick(1);
+    await iterations();
+    assert.equal(sizes.length, id - 1);
+  }
 
-  created.push(create(6));
-  nowMs += 1000;
+  // The wait ends when the client of the last batch has returned.
+  written.push(create(5));
+  await completeAfter(24);
+  assert.deepEqual(sizes, [2, 1, 1]);
+  written.push(create(6));
+  await iterations();
+  assert.deepEqual(sizes, [2, 1, 1, 2]);
+
+  // If no write arrives during the commit, there is no wait.
+  written.push(store.deletePlant('ada', 7), store.deletePlant('ada', 7));
+  await completeAfter(3);
+  await completeAfter(1000);
+  assert.deepEqual(sizes, [2, 1, 1, 2, 1, 1]);
   complete();
-  await iterations();
-  t.mock.timers.tick(9);
-  await iterations();
-  assert.deepEqual(sizes, [2, 3]);
-  t.mock.timers.tick(1);
-  await iterations();
-  complete();
-  await Promise.all(created);
+  await Promise.all(written);
 });
 
 it('write queue › a commit that fails rejects only its own writes', async () => {

@@ -134,15 +134,15 @@ it('SqliteStorage reports why a long list cannot be read, and returns it after t
   assert.equal((await storage.list('ada', firstPage)).plants.length, 1000);
 });
 
-it('SqliteStorage waits at most busyTimeoutMs for another reader before it enters WAL mode', async (t) => {
-  const read = async (forMs: number): Promise<string> => {
+it('SqliteStorage waits at most busyTimeoutMs for another process before it enters WAL mode', async (t) => {
+  const locked = async (forMs: number): Promise<string> => {
     const path = await newPath(t);
     await createAll(path, []);
     execute(path, 'PRAGMA journal_mode = DELETE');
-    await holdDatabase(t, path, 'BEGIN; SELECT * FROM plants', forMs);
+    await holdDatabase(t, path, 'BEGIN IMMEDIATE', forMs);
     return path;
   };
-  const paths = [await read(60_000), await read(500)] as const;
+  const paths = [await locked(60_000), await locked(500)] as const;
   t.mock.timers.enable({ apis: ['Date'] });
   assert.throws(() => openSqlite(t, paths[0], { busyTimeoutMs: 50 }), /locked/);
   assert.deepEqual(await ids(openSqlite(t, paths[1], { busyTimeoutMs: 60_000 })), []);
