@@ -145,24 +145,24 @@ export class PageReader {
   }
 }
 
-/** The estimated size of a cache entry without its user and its JSON, in UTF-16 code units. */
-const overhead = 512;
+/** The estimated size of a cache entry without its user and its JSON. */
+const overheadBytes = 1024;
 
 /**
  * Contains at most one page of each user: the first page of the user's latest list. A user who requests lists with many
  * different limits therefore uses no more memory.
  */
 class PageCache {
-  readonly #maxCodeUnits: number;
+  readonly #maxBytes: number;
   readonly #dataVersion: () => number;
   readonly #pages = new Map<string, { readonly limit: number; readonly page: JsonPage }>();
-  #codeUnits = 0;
+  #bytes = 0;
   #version: number | undefined;
   /** Increases whenever cached pages might have become stale. */
   changes = 0;
 
   constructor(maxBytes: number, dataVersion: () => number) {
-    this.#maxCodeUnits = maxBytes / 2;
+    this.#maxBytes = maxBytes;
     this.#dataVersion = dataVersion;
   }
 
@@ -175,9 +175,9 @@ class PageCache {
     if (after !== undefined) return;
     this.#remove(user);
     this.#pages.set(user, { limit, page });
-    this.#codeUnits += sizeOf(user, page);
+    this.#bytes += sizeOf(user, page);
     for (const oldest of this.#pages.keys()) {
-      if (this.#codeUnits <= this.#maxCodeUnits) return;
+      if (this.#bytes <= this.#maxBytes) return;
       this.#remove(oldest);
     }
   }
@@ -193,17 +193,17 @@ class PageCache {
     this.#version = version;
     this.changes++;
     this.#pages.clear();
-    this.#codeUnits = 0;
+    this.#bytes = 0;
   }
 
   #remove(user: string): void {
     const cached = this.#pages.get(user);
     if (cached === undefined) return;
     this.#pages.delete(user);
-    this.#codeUnits -= sizeOf(user, cached.page);
+    this.#bytes -= sizeOf(user, cached.page);
   }
 }
 
 function sizeOf(user: string, { json }: JsonPage): number {
-  return user.length + json.length + overhead;
+  return (user.length + json.length) * 2 + overheadBytes;
 }

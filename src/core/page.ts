@@ -1,5 +1,5 @@
 import { asStorageError } from './model/errors.ts';
-import { minInt64, plantJson, plantsJson } from './model/plant.ts';
+import { minInt64, plantJson } from './model/plant.ts';
 import type { Plant, PlantId } from './model/plant.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter } from './storage-adapter.ts';
 
@@ -76,7 +76,9 @@ function checkPage(page: Partial<PlantPage> | null | undefined, { after, limit }
 
 /** Frozen, because several callers can receive the same page. */
 export function toJsonPage({ plants, hasMore }: PlantPage): JsonPage {
-  return Object.freeze({ json: plantsJson(plants), count: plants.length, lastId: plants.at(-1)?.id, hasMore });
+  // Faster than `plantJson` for each plant.
+  const json = JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
+  return Object.freeze({ json, count: plants.length, lastId: plants.at(-1)?.id, hasMore });
 }
 
 /**

@@ -82,17 +82,6 @@ export async function addPlants(
 ): Promise<CopyCounts> {
   const counts = { added: 0, existing: 0, conflicts: 0 };
 
-  function countTaken({ user, plant }: OwnedPlant, existing: Plant | undefined): boolean {
-    if (existing === undefined) return false;
-    if (existing.name === plant.name && existing.tag === plant.tag) {
-      counts.existing++;
-    } else {
-      counts.conflicts++;
-      onConflict?.({ user, plant, stored: existing });
-    }
-    return true;
-  }
-
   async function addBatch(plants: readonly OwnedPlant[]): Promise<void> {
     let pending = plants;
     for (let round = 0; pending.length > 0; round++) {
@@ -101,8 +90,19 @@ export async function addPlants(
       const taken = pending.filter((_, index) => outcomes[index] !== true);
       counts.added += pending.length - taken.length;
       const stored = await findPlants(to, taken);
-      // A plant remains pending if the stored plant with its id was deleted after the commit.
-      pending = taken.filter((owned) => !countTaken(owned, stored.get(keyOf(owned))));
+      pending = taken.filter((owned) => {
+        const { user, plant } = owned;
+        const existing = stored.get(keyOf(owned));
+        // The stored plant was deleted after the commit.
+        if (existing === undefined) return true;
+        if (existing.name === plant.name && existing.tag === plant.tag) {
+          counts.existing++;
+        } else {
+          counts.conflicts++;
+          onConflict?.({ user, plant, stored: existing });
+        }
+        return false;
+      });
     }
   }
 

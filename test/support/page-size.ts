@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { plantsJson } from '../../src/core/model/plant.ts';
+import { toJsonPage } from '../../src/core/page.ts';
 import type { Plant, StorageAdapter } from '../../src/index.ts';
 import { createEach } from '../../src/testing/plants.ts';
 
@@ -34,7 +34,8 @@ export async function expectFullPages(storage: StorageAdapter): Promise<void> {
 }
 
 function expectFull(page: readonly Plant[], next?: Plant): void {
-  const bytes = Buffer.byteLength(plantsJson(page));
-  const isFull = page.length === 1000 || Buffer.byteLength(plantsJson(page.concat(next ?? []))) > maxPageBytes;
+  const bytesOf = (plants: Plant[]): number => Buffer.byteLength(toJsonPage({ plants, hasMore: false }).json);
+  const bytes = bytesOf([...page]);
+  const isFull = page.length === 1000 || bytesOf(page.concat(next ?? [])) > maxPageBytes;
   assert.ok(isFull && bytes <= maxPageBytes, `${page.length} plants with ${bytes} bytes`);
 }

@@ -59,44 +59,40 @@ export type ErrorCode =
   /** The store is closed. Nothing was done. */
   | 'closed';
 
-/** The integer and the default message of each code. The first three digits of the integer are the status. */
-const rows: Readonly<Record<ErrorCode, readonly [integer: number, message: string]>> = {
-  invalid_json: [40001, 'The body is not JSON in UTF-8.'],
-  invalid_plant: [40002, 'The body is not a NewPlant.'],
-  id_taken: [40003, 'You already have a plant with this id.'],
-  invalid_id: [40004, 'The id must be a decimal integer from -2^63 to 2^63-1.'],
-  invalid_limit: [40005, 'limit must be one decimal integer from 0 to 2147483647.'],
-  invalid_after: [40006, 'after must be one decimal integer from -2^63 to 2^63-1.'],
-  invalid_media_type: [40007, 'Send Content-Type: application/json, in UTF-8 and without a Content-Encoding.'],
-  body_too_large: [40008, 'The body is too large.'],
-  malformed_request: [40009, 'The request is not well-formed HTTP.'],
-  invalid_user: [
-    40010,
-    'user must be a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates.',
-  ],
-  missing_credentials: [40101, 'An "Authorization: Bearer" header is required.'],
-  invalid_token: [40102, 'The bearer token is malformed, unknown, expired or revoked.'],
-  insufficient_scope: [40300, 'The token lacks the scope this operation needs.'],
-  forbidden: [40301, 'You may not do this.'],
-  route_not_found: [40401, 'There is nothing at this path.'],
-  plant_not_found: [40402, 'You have no plant with this id.'],
-  method_not_allowed: [40500, 'This path does not support this method.'],
-  request_timeout: [40800, 'The request took too long to arrive.'],
-  header_too_large: [43100, 'The request header is too large or has too many fields.'],
-  internal: [50000, 'An unexpected error occurred.'],
-  storage_unsupported: [50001, 'The storage does not contain a plant store of this version.'],
-  saturated: [50300, 'Too many requests or writes are pending. Try again shortly.'],
-  storage_unavailable: [50301, 'The storage failed. Try again shortly.'],
-  closed: [50302, 'The store is closed.'],
-};
+function row(integer: number, message: string): ErrorRow {
+  return { status: Math.floor(integer / 100), integer, message };
+}
 
 /** The status, the integer and the default message of each error code. */
-export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = Object.fromEntries(
-  Object.entries(rows).map(([code, [integer, message]]) => [
-    code,
-    { status: Math.floor(integer / 100), integer, message },
-  ]),
-) as Record<ErrorCode, ErrorRow>;
+export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
+  invalid_json: row(40001, 'The body is not JSON in UTF-8.'),
+  invalid_plant: row(40002, 'The body is not a NewPlant.'),
+  id_taken: row(40003, 'You already have a plant with this id.'),
+  invalid_id: row(40004, 'The id must be a decimal integer from -2^63 to 2^63-1.'),
+  invalid_limit: row(40005, 'limit must be one decimal integer from 0 to 2147483647.'),
+  invalid_after: row(40006, 'after must be one decimal integer from -2^63 to 2^63-1.'),
+  invalid_media_type: row(40007, 'Send Content-Type: application/json, in UTF-8 and without a Content-Encoding.'),
+  body_too_large: row(40008, 'The body is too large.'),
+  malformed_request: row(40009, 'The request is not well-formed HTTP.'),
+  invalid_user: row(
+    40010,
+    'user must be a string of 1 to 255 bytes of UTF-8, without U+0000 and without unpaired surrogates.',
+  ),
+  missing_credentials: row(40101, 'An "Authorization: Bearer" header is required.'),
+  invalid_token: row(40102, 'The bearer token is malformed, unknown, expired or revoked.'),
+  insufficient_scope: row(40300, 'The token lacks the scope this operation needs.'),
+  forbidden: row(40301, 'You may not do this.'),
+  route_not_found: row(40401, 'There is nothing at this path.'),
+  plant_not_found: row(40402, 'You have no plant with this id.'),
+  method_not_allowed: row(40500, 'This path does not support this method.'),
+  request_timeout: row(40800, 'The request took too long to arrive.'),
+  header_too_large: row(43100, 'The request header is too large or has too many fields.'),
+  internal: row(50000, 'An unexpected error occurred.'),
+  storage_unsupported: row(50001, 'The storage does not contain a plant store of this version.'),
+  saturated: row(50300, 'Too many requests or writes are pending. Try again shortly.'),
+  storage_unavailable: row(50301, 'The storage failed. Try again shortly.'),
+  closed: row(50302, 'The store is closed.'),
+};
 
 /**
  * An error that the library throws. The message never contains a secret. If a PlantStore method rejects with this

@@ -32,11 +32,6 @@ export function plantJson({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag });
 }
 
-/** Returns a JSON array of plants. This is faster than {@link plantJson} for each plant. */
-export function plantsJson(plants: readonly Plant[]): string {
-  return JSON.stringify(plants.map(({ name, tag }) => ({ name, tag })));
-}
-
 /** The largest `limit` that the API allows: the maximum int32, 2^31 − 1. */
 export const maxLimit = 2_147_483_647;
 

@@ -4,14 +4,20 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { findOtherPlace, hasFile, isFileOrMissing, requireAccess, requireFolderOf } from '../../files/file.ts';
 
 /**
- * Checks that a file and the files beside it can be written, and creates a missing file. Refuses a file with another
+ * Checks that a file and the files beside it can be written, and creates a missing file for its owner only. Refuses a file with another
  * hard link and a mounted file: SQLite names the WAL after the path, so a process with another path would use another
  * WAL, and commits would be lost.
  */
 export function prepareFile(path: string): void {
   requireFolderOf(path, 'database file');
   requireUsable(path, 'write');
-  createPrivateFile(path);
+  try {
+    // Never opens an existing file: closing it would release SQLite's locks in this process
+    // (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
   const otherPlace = findOtherPlace(path);
   if (otherPlace !== undefined) throw unsupported(path, otherPlace);
 }
@@ -26,19 +32,11 @@ export function requireUsable(path: string, purpose: 'read' | 'write'): void {
   requireAccess(purpose === 'write' ? [...files, dirname(realPath)] : files, purpose);
   const wrong = files.find((each) => !isFileOrMissing(each));
   if (wrong !== undefined) throw unsupported(wrong, 'is not a file: choose another path');
-  refuseOrphanedWal(path);
-}
-
-/**
- * Creates an empty file that only the owner can access. Never opens an existing file: closing it would release SQLite's
- * locks in this process (https://www.sqlite.org/howtocorrupt.html, section 2.2).
- */
-function createPrivateFile(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  // SQLite would delete this WAL. It is checked before the file, because a process that creates the file writes to the
+  // file before it writes to the WAL.
+  if (!hasWal(path) || sizeOf(path) > 0) return;
+  const advice = `Move ${path} back. To start without these writes, move the write-ahead log away`;
+  throw unsupported(walFilesOf(path)[0], `contains writes, but ${path} is missing or empty. ${advice}`);
 }
 
 /** Returns the paths of a database file, and of the files that SQLite can create beside it. */
@@ -58,14 +56,6 @@ export function hasWal(path: string): boolean {
 
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-/** Throws an error if the file is missing or empty, but its WAL is not. SQLite would delete this WAL. */
-function refuseOrphanedWal(path: string): void {
-  // The WAL is checked first, because a process that creates the file writes to the file before it writes to the WAL.
-  if (!hasWal(path) || sizeOf(path) > 0) return;
-  const advice = `Move ${path} back. To start without these writes, move the write-ahead log away`;
-  throw unsupported(walFilesOf(path)[0], `contains writes, but ${path} is missing or empty. ${advice}`);
 }
 
 /** Returns the identity of a file, if the file exists. While a file is open, no other file has the same identity. */

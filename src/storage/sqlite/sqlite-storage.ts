@@ -185,6 +185,7 @@ export class Reader {
   }
 
   scan(): AsyncIterable<OwnedPlant[]> {
+    const toOwnedPlant = (row: Row): OwnedPlant => ({ user: row[3] ?? '', plant: toPlant(row) });
     return scanPages((user, after) => readSteps(this.#selectOwned, toOwnedPlant, [user, after], maxPageLength));
   }
 
@@ -219,10 +220,6 @@ function readSteps<Item>(
 
 function toPlant([id, name, tag]: Row): Plant {
   return tag === null ? { id, name } : { id, name, tag };
-}
-
-function toOwnedPlant(row: Row): OwnedPlant {
-  return { user: row[3] ?? '', plant: toPlant(row) };
 }
 
 function prepareSelect(database: DatabaseSync, sql: string): StatementSync {
