@@ -20,7 +20,7 @@ import type { RoutedRequest } from './trace.ts';
 export interface Service {
   handle(request: ServiceRequest): Promise<ServiceResponse>;
   hasRoute(target: string): boolean;
-  /** Calls the `onError` option for an error without a request that could be handled. Never throws. */
+  /** Calls the `onError` option with an error that does not belong to a request. Never throws. */
   onError(error: unknown): void;
 }
 

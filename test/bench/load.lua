@@ -1,5 +1,5 @@
--- Sends the requests in the arguments in turn. The first argument is the random seed, or with NEXT_ID, the number of
--- ids that earlier runs have used.
+-- Sends the requests that follow the first argument, in turn. The first argument is the random seed. If a request
+-- contains NEXT_ID, it is the number of ids that earlier runs have used.
 local first, requests
 local sent = 0
 

@@ -26,7 +26,7 @@ const rounds = Number(values.rounds);
 /** How far the bare server's CPU time in a steady round may be from its median, as a fraction of the median. */
 const maxDeviation = 0.15;
 
-/** What each of some connections sends in turn. load.lua replaces the words in angle brackets. */
+/** Requests that the connections send in turn. load.lua replaces the words in angle brackets. */
 interface Traffic {
   readonly requests: readonly string[];
   readonly connections: number;
@@ -38,7 +38,7 @@ interface Row extends Traffic {
   readonly candidates: RegExp;
   /** How long each server is measured in each round; by default, half a second. */
   readonly seconds?: number;
-  /** What other clients send at the same time. The latencies of the row are those of their requests. */
+  /** Requests that other connections send at the same time. The latencies of the row are those of these requests. */
   readonly beside?: Traffic;
   /** Whether the servers are restarted before each round. */
   readonly isAfterRestart?: boolean;
@@ -180,7 +180,7 @@ function mediansOf(name: string, steady: readonly Round[]): Figures {
 }
 
 const { against: folder } = values;
-/** With another build, each Plant Store is followed by a second server, and Fastify is omitted. */
+/** If another build is given, each Plant Store is followed by a server of that build, and Fastify is omitted. */
 const selected = candidates
   .filter(({ name, peer }) => new RegExp(values.candidates, 'i').test(name) && !(folder && peer === 'fastify'))
   .flatMap((each) => (folder && !each.peer ? [each, { ...each, name: `${each.name} (against)`, folder }] : [each]));

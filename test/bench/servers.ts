@@ -17,13 +17,13 @@ export interface Candidate {
   readonly peer?: 'bare-node-http' | 'fastify';
   /** The storage setting. `FILE` is replaced with a path, and `postgres` with a URL. */
   readonly storage: string;
-  /** The arguments before those of Node.js. */
+  /** A program that runs the command in its arguments, such as strace, and its own arguments. */
   readonly wrapper?: readonly string[];
   /** The folder of the build. By default, this checkout. */
   readonly folder?: string;
 }
 
-/** Delays each fsync by 10 ms in the calling thread, as a slow disk does. */
+/** The flags of strace that delay each fsync by 10 ms in the calling thread, as a slow disk does. */
 const delay = ['-e', 'trace=fsync,fdatasync', '-e', 'inject=fsync,fdatasync:delay_enter=10000'];
 const onSqlite: readonly Candidate[] = [
   { name: 'Plant Store, SQLite', storage: 'sqlite:FILE' },
@@ -67,7 +67,7 @@ export function tokenOf(user: string): string {
   return `pst_benchmark-${user}`;
 }
 
-/** Returns requests of ada as requests of another user. */
+/** Returns requests of ada with the token of another user. */
 export function by(user: string, ...requests: readonly string[]): readonly string[] {
   return requests.map((request) => request.replaceAll('Bearer ada', `Bearer ${tokenOf(user)}`));
 }
@@ -117,7 +117,7 @@ export async function startCandidate(candidate: Candidate, cluster: PostgresClus
   return server;
 }
 
-/** What report-usage.js reports. */
+/** The resource usage that report-usage.js reports. */
 type Usage = Readonly<Record<'cpuMicros' | 'peakMiB' | 'loopDelayMs' | 'majorPageFaults', number>>;
 
 export type Server = Awaited<ReturnType<typeof startServer>>;

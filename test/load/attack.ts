@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 /** What the clients of an attack do. */
 export interface Attack {
   readonly connections: number;
-  /** What the clients send in turn. `NUMBER` is replaced with a new number. */
+  /** Each client sends one of these texts. `NUMBER` is replaced with a new number. */
   readonly texts: readonly string[];
   readonly readsNothing?: boolean;
   /** Whether each client sends again when it has received something, and connects again when it is disconnected. */

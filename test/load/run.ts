@@ -55,7 +55,7 @@ async function probe(url: string): Promise<number> {
 }
 
 interface Scenario extends Attack {
-  /** How many permits the attack can hold; by default, none: a request without an operation holds none. */
+  /** How many permits the attack can hold; default 0. A request that does not reach its operation holds none. */
   readonly permits?: number;
   /** How long another user's request may take during the attack. By default, 3 seconds. */
   readonly maxWaitMs?: number;
