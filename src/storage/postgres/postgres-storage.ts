@@ -11,8 +11,8 @@ import { prepareTable, qualifiedName, unsupported } from './table.ts';
 // invalid_schema_name, undefined_table and undefined_column.
 const missingStates: readonly unknown[] = ['3F000', '42P01', '42703'];
 
-// invalid_text_representation. In a write, the cause can only be a refused setting, such as `synchronous_commit`.
-const refusedSettingState = '22P02';
+// In a write, invalid_text_representation can only mean that a setting is refused, such as `synchronous_commit`.
+const unsupportedWriteStates: readonly unknown[] = [...missingStates, '22P02'];
 
 /** Options of a {@link PostgresStorage}. */
 export interface PostgresStorageOptions {
@@ -66,7 +66,7 @@ export class PostgresStorage implements StorageAdapter {
   }
 
   commit(writes: readonly Write[]): Promise<boolean[]> {
-    return this.#run(() => applyWrites(this.#runStatement, writes), [...missingStates, refusedSettingState]);
+    return this.#run(() => applyWrites(this.#runStatement, writes), unsupportedWriteStates);
   }
 
   list(user: string, range: ListRange): Promise<PlantPage> {
