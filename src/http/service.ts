@@ -20,8 +20,8 @@ import type { RoutedRequest } from './trace.ts';
 export interface Service {
   handle(request: ServiceRequest): Promise<ServiceResponse>;
   hasRoute(target: string): boolean;
-  /** Calls the `onError` option with an error that does not belong to a request. Never throws. */
-  onError(error: unknown): void;
+  /** Calls the `onError` option. Never throws. */
+  report(error: unknown): void;
 }
 
 interface Call extends RoutedRequest {
@@ -109,7 +109,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     const known = publicError(error, call.caller !== undefined) ?? new HttpError('internal');
     const { code } = known;
     const { status } = errorTable[code];
-    if (status >= 500 && code !== 'saturated' && code !== 'closed') report(call, error);
+    if (status >= 500 && code !== 'saturated' && code !== 'closed') report(error, call);
     const headers = {
       ...challenge(code, call.target.operation?.scope),
       ...(code === 'method_not_allowed' && { Allow: call.target.route?.allow ?? '' }),
@@ -118,9 +118,10 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     return { status, headers, body: errorBody(known), code };
   }
 
-  function report({ request, requestId, target, trace }: Call, error: unknown): void {
-    trace?.fail(error);
-    onError(error, { requestId, method: request.method, path: target.route?.path ?? '' });
+  function report(error: unknown, call?: Call): void {
+    call?.trace?.fail(error);
+    const { requestId = '', request, target } = call ?? {};
+    onError(error, { requestId, method: request?.method ?? '', path: target?.route?.path ?? '' });
   }
 
   function finish(call: Call, { status, headers: more, body, code }: Result): ServiceResponse {
@@ -138,7 +139,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
         if (hasEnded) return;
         hasEnded = true;
         if (call.permitHolder !== undefined) permits.release(call.permitHolder);
-        if (error !== undefined) report(call, error);
+        if (error !== undefined) report(error, call);
         const outcome = { status, code: error === undefined ? code : ('incomplete' as const) };
         const traced = isGone ? { status: clientGone, code: undefined } : outcome;
         call.trace?.end({ user: call.caller?.user, tokenId: call.caller?.tokenId, ...traced, isComplete });
@@ -146,13 +147,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     };
   }
 
-  return {
-    handle,
-    hasRoute: (target) => resolveTarget('GET', target, basePath).route !== undefined,
-    onError: (error) => {
-      onError(error, { requestId: '', method: '', path: '' });
-    },
-  };
+  return { handle, report, hasRoute: (target) => resolveTarget('GET', target, basePath).route !== undefined };
 }
 
 /** Bun implements `hasSubscribers` for the channels, but not for the TracingChannel. */

@@ -25,7 +25,7 @@ export function createFetchHandler(store: ServiceStore, options: ServiceOptions<
     try {
       return createResponse(await service.handle(new FetchRequest(request)), request);
     } catch (error) {
-      service.onError(error);
+      service.report(error);
       const body = errorBody(new HttpError('internal'));
       return new Response(body, { status: 500, headers: bodyHeaders(body) });
     }

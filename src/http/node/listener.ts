@@ -63,7 +63,7 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
   return (message, response, next) => {
     if (typeof (response as Partial<ServerResponse> | undefined)?.end !== 'function') {
       const advice = 'requires a node:http request and response. For a Request, use createFetchHandler.';
-      service.onError(new TypeError(`createRequestListener ${advice}`));
+      service.report(new TypeError(`createRequestListener ${advice}`));
       return Promise.resolve();
     }
     closeAfterUpgrade(message, response);
@@ -79,7 +79,7 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
   let onEnd: ServiceResponse['onEnd'] = ({ error }) => {
-    service.onError(error);
+    service.report(error);
   };
   try {
     const request = new NodeRequest(message);
