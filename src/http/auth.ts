@@ -12,13 +12,6 @@ const bearerCredentials = /^bearer +([\w\-.~+/]+=*)$/i;
 
 const timeoutMs = 10_000;
 
-function bearerToken(request: ServiceRequest): string {
-  const authorization = request.header('authorization') ?? '';
-  const token = bearerCredentials.exec(authorization)?.[1];
-  if (token !== undefined) return token;
-  throw new HttpError(/^bearer(?:\s|$)/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
-}
-
 /**
  * Fails with `missing_credentials` or `invalid_token`. Any other error means that `authenticate` failed or returned an
  * invalid result. Returns a promise only if `authenticate` returns one.
@@ -28,7 +21,11 @@ export function findCaller(
   request: ServiceRequest,
   path: string,
 ): Caller | Promise<Caller> {
-  const token = bearerToken(request);
+  const authorization = request.header('authorization') ?? '';
+  const token = bearerCredentials.exec(authorization)?.[1];
+  if (token === undefined) {
+    throw new HttpError(/^bearer(?:\s|$)/i.test(authorization) ? 'invalid_token' : 'missing_credentials');
+  }
   const header = (name: string): string | undefined => request.header(name.toLowerCase());
   const result = authenticate(token, { method: request.method, path, header, raw: request.raw as never });
   return isPromiseLike(result) ? inTime(result).then(checkedCaller) : checkedCaller(result);

@@ -51,7 +51,9 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     const target = resolveTarget(request.method, request.target, basePath);
     const requestId = requestIdOf(request);
     const call: Call = { request, requestId, target, trace: undefined, caller: undefined, permitHolder: undefined };
-    if (!isTraced()) return decide(call);
+    // Bun implements `hasSubscribers` for the channels, but not for the TracingChannel.
+    const { start, asyncEnd, error } = requestChannel;
+    if (!(asyncEnd.hasSubscribers || start.hasSubscribers || error.hasSubscribers)) return decide(call);
     call.trace = new RequestTrace(call, trustedProxies);
     return call.trace.run(() => decide(call));
   }
@@ -140,20 +142,18 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
         hasEnded = true;
         if (call.permitHolder !== undefined) permits.release(call.permitHolder);
         if (error !== undefined) report(error, call);
-        const outcome = { status, code: error === undefined ? code : ('incomplete' as const) };
-        const traced = isGone ? { status: clientGone, code: undefined } : outcome;
-        call.trace?.end({ user: call.caller?.user, tokenId: call.caller?.tokenId, ...traced, isComplete });
+        call.trace?.end({
+          user: call.caller?.user,
+          tokenId: call.caller?.tokenId,
+          status: isGone ? clientGone : status,
+          code: isGone ? undefined : error === undefined ? code : 'incomplete',
+          isComplete,
+        });
       },
     };
   }
 
   return { handle, report, hasRoute: (target) => resolveTarget('GET', target, basePath).route !== undefined };
-}
-
-/** Bun implements `hasSubscribers` for the channels, but not for the TracingChannel. */
-function isTraced(): boolean {
-  const { start, asyncEnd, error } = requestChannel;
-  return asyncEnd.hasSubscribers || start.hasSubscribers || error.hasSubscribers;
 }
 
 function openApiJson(prefix: string): string {

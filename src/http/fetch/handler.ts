@@ -1,5 +1,5 @@
 import { bodyHeaders, BodyBytes, errorBody, HttpError } from '../exchange.ts';
-import type { Pages, SendOutcome, ServiceRequest, ServiceResponse } from '../exchange.ts';
+import type { Pages, SendOutcome, ServiceRequest } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
 import { createService } from '../service.ts';
 
@@ -23,24 +23,17 @@ export function createFetchHandler(store: ServiceStore, options: ServiceOptions<
   const service = createService(store, options);
   return async (request) => {
     try {
-      return createResponse(await service.handle(new FetchRequest(request)), request);
+      const { status, headers, body, onEnd } = await service.handle(new FetchRequest(request));
+      const sent = request.method === 'HEAD' ? undefined : body;
+      const isLongList = typeof sent === 'object' && 'next' in sent;
+      if (!isLongList) onEnd({ isComplete: true });
+      return new Response(isLongList ? streamOf(sent, request, onEnd) : sent, { status, headers });
     } catch (error) {
       service.report(error);
       const body = errorBody(new HttpError('internal'));
       return new Response(body, { status: 500, headers: bodyHeaders(body) });
     }
   };
-}
-
-/** Sets the same headers as the listener for node:http. */
-function createResponse({ status, headers, body, onEnd }: ServiceResponse, request: Request): Response {
-  const init = { status, headers };
-  const sent = request.method === 'HEAD' || body === undefined ? null : body;
-  if (typeof sent === 'object' && sent !== null && 'next' in sent) {
-    return new Response(streamOf(sent, request, onEnd), init);
-  }
-  onEnd({ isComplete: true });
-  return new Response(sent, init);
 }
 
 /** The requests whose list is being sent. If such a request were garbage-collected, its signal would never abort. */
