@@ -25,12 +25,14 @@ main().catch(({ message }) => console.log(message));
 const stored = "[ { id: 1n, name: 'Fern' } ]\n";
 const missing = /^The commit thread is missing/;
 
-/** Calls webpack, whose path is the argument. The command line of webpack is another package. */
+/** Calls webpack, the path of which is the argument, because its command line is another package. */
 const webpack = `
 const { default: webpack } = await import(process.argv[2]);
 const output = { path: import.meta.dirname + '/out', filename: 'program.mjs', module: true };
-const options = { entry: './program.mjs', target: 'node', mode: 'production', output, experiments: { outputModule: true } };
-webpack(options, (error, stats) => { if (error ?? stats.hasErrors()) throw new Error(stats?.toString(), { cause: error }); });
+const experiments = { outputModule: true };
+webpack({ entry: './program.mjs', target: 'node', mode: 'production', output, experiments }, (error, stats) => {
+  if (error ?? stats.hasErrors()) throw new Error(stats?.toString(), { cause: error });
+});
 `;
 
 const esbuild = 'esbuild/bin/esbuild';

@@ -97,7 +97,7 @@ const declarations = `
   import { tmpdir } from 'node:os';
   import { join } from 'node:path';
   import { Pool } from 'pg';
-  declare const app: { use(path: string, listener: (request: IncomingMessage, response: ServerResponse) => void): void };
+  declare const app: { use(path: string, listener: ServiceListener): void };
   declare const authenticate: Authenticate;
   declare const server: Server;
   declare const storage: StorageAdapter;

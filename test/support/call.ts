@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict';
-
 /** The parts of a request that {@link callService} sends besides the method and the target. */
 export interface Call {
   /** Sent as `Authorization: Bearer …`; default `ada`. If `null`, the header is not sent. */
@@ -52,16 +50,4 @@ export function namesIn({ json }: Answered): string[] {
 /** Returns the `error` integer of an Error body, or `undefined` for other bodies. */
 export function errorOf(json: unknown): number | undefined {
   return (json as { error?: number } | undefined)?.error;
-}
-
-/** Reads ada's list from `target` on, and follows its `Link` headers. Returns the names on each page. */
-export async function followLinks(url: string, target: string): Promise<string[][]> {
-  const pages: string[][] = [];
-  for (let next: string | undefined = target; next !== undefined;) {
-    const response = await fetch(url + next, { headers: { authorization: 'Bearer ada' } });
-    assert.equal(response.status, 200, next);
-    pages.push(((await response.json()) as { name: string }[]).map(({ name }) => name));
-    next = /^<([^>]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
-  }
-  return pages;
 }

@@ -50,9 +50,7 @@ export const middleware = {
       oldCompression(),
       plants,
     ),
-  'h3 1': (plants) => toNodeListener(createApp().use(fromNodeMiddleware(plants))),
   'h3 2': (plants) => toNodeHandler(new H3().use(fromNodeHandler(plants))),
-  NestJS: (plants) => nestApp(undefined, plants),
   'Koa with koa-compress': (plants) => {
     const app = new Koa();
     app.use(koaCompress());
@@ -75,16 +73,5 @@ export const prefixes = {
     const instance = await nestApp(new FastifyAdapter(), '/garden', plants);
     await instance.ready();
     return instance.routing;
-  },
-};
-
-/** Each function returns the listener of an app that calls `act` for every request. */
-export const errorHandlers = {
-  Express: (act) => express().use(act),
-  Fastify: async (act) => {
-    const app = fastify();
-    app.all('/*', act);
-    await app.ready();
-    return app.routing;
   },
 };
