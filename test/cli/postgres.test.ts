@@ -129,6 +129,9 @@ it('plant-store commands › create a PostgreSQL table only to write to it, and 
   const args = ['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=public&table=foo`];
   assert.equal((await callCommand(args, { cwd })).code, 0);
   assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM public.foo'), [{ name: 'plant number 0' }]);
+  // Without a plant, too.
+  assert.equal((await callCommand(['import', '--storage', url], { cwd })).code, 0);
+  assert.deepEqual(await cluster.queryAt(url, 'SELECT FROM plants'), []);
 });
 
 it('serve over PostgreSQL › waits while the database is down, and logs the recovery', async (t) => {
