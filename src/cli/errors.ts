@@ -1,5 +1,5 @@
 import { errorChain, isError } from '../boundary/error-text.ts';
-import { errorTable, isPlantStoreError, NoStoreError } from '../core/model/errors.ts';
+import { errorTable, isPlantStoreError } from '../core/model/errors.ts';
 import { WrongFileError } from '../files/file.ts';
 import { sqlState } from '../storage/postgres/statements.ts';
 
@@ -56,7 +56,7 @@ const wrongSettingMessage =
 export function isWrongSetting(error: unknown): boolean {
   return [...errorChain(error)].some((each) => {
     if (isPlantStoreError(each)) return each.code === 'storage_unsupported';
-    if (each instanceof WrongFileError || each instanceof NoStoreError) return true;
+    if (each instanceof WrongFileError) return true;
     return isError(each) && (wrongSettingCodes.has(sqlState(each)) || wrongSettingMessage.test(each.message));
   });
 }

@@ -119,10 +119,10 @@ function json(entry: LogEntry): string {
 }
 
 function pretty({ level, message, error, ...fields }: LogEntry): string {
-  const { method, path, status, durationMs = 0, end, code, tokenId, user, requestId } = fields;
+  const { method, path, status, durationMs = 0, end, code, user, requestId } = fields;
   const who = user === undefined ? undefined : printable(String(user));
   const result = [status, code, `${Number(durationMs).toFixed(1)} ms`, end, who];
-  const parts = method === undefined ? [message, code, tokenId, requestId] : [method, path, ...result, requestId];
+  const parts = method === undefined ? [message, code, requestId] : [method, path, ...result, requestId];
   const text = parts.filter((part) => part !== undefined).join(' ');
   const clock = new Date().toTimeString().slice(0, 8);
   return `${clock} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;

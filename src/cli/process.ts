@@ -84,6 +84,6 @@ export async function runInterruptibly(work: (signal: AbortSignal) => Promise<nu
   }
 }
 
-export function exitCodeOf({ reason }: AbortSignal): number {
-  return 128 + constants.signals[reason as NodeJS.Signals];
+export function exitCodeOf(signal: string): number {
+  return 128 + constants.signals[signal as NodeJS.Signals];
 }

@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { readCommandLine, readLogFormat, version } from './command-line.ts';
 import type { Settings } from './command-line.ts';
 import { backUp, restore } from './commands/backup.ts';
@@ -8,7 +7,7 @@ import * as transfer from './commands/transfer.ts';
 import { commit } from './commit.ts';
 import { describeError, isWrongSetting, UsageError } from './errors.ts';
 import { jsonError } from './log.ts';
-import { ClosedPipeError, print, tell } from './process.ts';
+import { ClosedPipeError, exitCodeOf, print, tell } from './process.ts';
 import { commandHelp, commandNames, help } from './table.ts';
 import type { CommandName } from './table.ts';
 
@@ -35,7 +34,7 @@ export async function run(args: string[]): Promise<number> {
   try {
     return await dispatch(args);
   } catch (error) {
-    if (error instanceof ClosedPipeError) return 128 + constants.signals.SIGPIPE;
+    if (error instanceof ClosedPipeError) return exitCodeOf('SIGPIPE');
     const isMisuse = error instanceof UsageError;
     warn(args, isMisuse ? error.message : describeError(error));
     // A supervisor must not restart a server that needs another setting, file or database.

@@ -27,7 +27,7 @@ async function copy(file: string, target: string, checkTarget: (target: string) 
     } catch (error) {
       if (error !== signal.reason) throw addPlace(`${file} or ${target}`, error);
       tell('plant-store: Interrupted: nothing was changed.');
-      return exitCodeOf(signal);
+      return exitCodeOf(signal.reason as string);
     }
     tell(`Copied ${file} to ${target}.`);
     return 0;

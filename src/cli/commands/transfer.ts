@@ -67,13 +67,8 @@ export async function importPlants({ storage }: Settings<'import'>): Promise<num
   };
   return runInterruptibly(async (signal) => {
     signal.addEventListener('abort', () => process.stdin.destroy());
-    try {
-      const counts = await addTo(location, readPages(signal, onBadLine));
-      return finish('Imported', counts, badLines, signal);
-    } finally {
-      // After a storage error, unread input would keep this process running.
-      process.stdin.destroy();
-    }
+    const counts = await addTo(location, readPages(signal, onBadLine));
+    return finish('Imported', counts, badLines, signal);
   });
 }
 
@@ -160,7 +155,7 @@ function finish(verb: string, counts: CopyCounts, badLines: number, signal: Abor
   ];
   if (badLines > 0) texts.push(formatCount(badLines, 'bad line'));
   tell(`${texts.join(', ')}.${signal.aborted ? ' Interrupted: run the command again to continue.' : ''}`);
-  if (signal.aborted) return exitCodeOf(signal);
+  if (signal.aborted) return exitCodeOf(signal.reason as string);
   return counts.conflicts === 0 && badLines === 0 ? 0 : 1;
 }
 
