@@ -19,31 +19,24 @@ if (existsSync(program)) {
   const cluster = await PostgresCluster.start({ after });
   const folder = await ownedFolder();
   after(() => rm(folder, { recursive: true, force: true }));
-  await writeFile(join(folder, 'users'), '"postgres" "sesame"');
-
-  /** Starts PgBouncer. Returns its port. `database` is the name in its configuration, or `*` for all databases. */
-  async function startPgBouncer(database: string, authType: string): Promise<number> {
-    const port = await freePort();
-    const file = join(folder, `${port}.ini`);
-    const settings = `[databases]
-${database} = host=127.0.0.1 port=${cluster.port} user=postgres
+  const [port, file, users] = [await freePort(), join(folder, 'pgbouncer.ini'), join(folder, 'users')];
+  const settings = `[databases]
+postgres = host=127.0.0.1 port=${cluster.port}
+lost = host=127.0.0.1 port=${cluster.port}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
-auth_type = ${authType}
-auth_file = ${join(folder, 'users')}
+auth_type = md5
+auth_file = ${users}
 pool_mode = transaction
 default_pool_size = 5
 `;
-    await writeFile(file, settings);
-    for (const name of ['users', `${port}.ini`]) await chmod(join(folder, name), 0o644);
-    await untilListening({ after }, spawnAsOwner(program, [file]), /listening on 127\.0\.0\.1:(\d+)/);
-    return port;
-  }
-
-  const port = await startPgBouncer('*', 'any');
-  const through = (url: string, to = port) => url.replace(`:${cluster.port}`, `:${to}`);
+  await writeFile(file, settings);
+  await writeFile(users, '"postgres" "sesame"');
+  for (const each of [file, users]) await chmod(each, 0o644);
+  await untilListening({ after }, spawnAsOwner(program, [file]), /listening on 127\.0\.0\.1:(\d+)/);
+  const through = (url: string) => url.replace(`:${cluster.port}`, `:${port}`);
 
   testStorageAdapter('PostgresStorage through PgBouncer', {
     createLocation: (t) => {
@@ -57,31 +50,26 @@ default_pool_size = 5
 
   // PgBouncer resets a connection only in session mode.
   it('PostgresStorage through PgBouncer uses one table, even if other clients change the session', async (t) => {
-    const url = await cluster.makeDatabase();
-    const pool = cluster.pool(t, { connectionString: through(url), max: 5 });
+    const pool = cluster.pool(t, { connectionString: through(cluster.url()), max: 5 });
     const storage = new PostgresStorage({ pool });
     await storage.commit([]);
-    await cluster.queryAt(url, 'CREATE SCHEMA garden; CREATE TABLE garden.plants (LIKE plants INCLUDING ALL)');
+    await cluster.query('CREATE SCHEMA garden; CREATE TABLE garden.plants (LIKE plants INCLUDING ALL)');
     const left = ['CREATE TEMPORARY TABLE plants (LIKE public.plants INCLUDING ALL)', 'SET search_path = garden'];
     // While one transaction waits, PgBouncer uses another connection for the next one.
     await Promise.all(left.map((sql) => pool.query(`BEGIN; SELECT pg_sleep(0.1); ${sql}; COMMIT`)));
     const ids = Array.from({ length: 200 }, (_, id) => id);
     await Promise.all(ids.map((id) => storage.commit([create(id)])));
-    assert.deepEqual(await cluster.queryAt(url, 'SELECT count(*)::integer FROM public.plants'), [{ count: 200 }]);
+    assert.deepEqual(await cluster.query('SELECT count(*)::integer FROM public.plants'), [{ count: 200 }]);
     assert.equal((await storage.list('ada', firstPage)).plants.length, 200);
   });
 
   it('isWrongSetting › recognizes a missing database and an unsupported parameter through PgBouncer', async () => {
     const url = through(cluster.url());
-    const listed = through(cluster.url(), await startPgBouncer('garden', 'md5'));
-    for (const value of [`${url}x`, listed, `${url}?options=-c%20jit%3Doff`]) {
+    for (const value of [through(cluster.url('lost')), `${url}x`, `${url}?options=-c%20jit%3Doff`]) {
       const storage = openStorage(parseStorage({ value, source: '--storage' }, ['postgres']), false);
       const [outcome] = await Promise.allSettled([storage.list('ada', firstPage)]);
       await storage.close();
-      assert.ok(
-        outcome.status === 'rejected' && isWrongSetting(outcome.reason),
-        `${value}: ${JSON.stringify(outcome)}`,
-      );
+      assert.ok(outcome.status === 'rejected' && isWrongSetting(outcome.reason), value);
     }
     assert.ok(isWrongSetting(new Error('SSL required')), 'with client_tls_sslmode = require');
   });
