@@ -43,18 +43,6 @@ it('plant-store --help › lists every command, flag and variable, and --version
   }
 });
 
-it('plant-store on an unsupported version of Node.js › exits with 2 and one sentence', async () => {
-  // The process claims to be another version of Node.js.
-  const pretend = `const { sqlite, ...others } = process.versions;
-    Object.defineProperty(process, 'versions', { value: { ...others, node: '20.20.2' } });
-    Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
-  const imports = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
-  const args = [...imports, main, '--version'];
-  const { code, stdout, stderr } = await runProgram(process.execPath, args);
-  assert.deepEqual([code, stdout], [2, '']);
-  assert.match(stderr, /^plant-store needs Node\.js 22\.22\.3 [^\n]*\bNode\.js 20\.20\.2\b[^\n]*\n$/);
-});
-
 it('loadOptional › throws a UsageError that says how to install the package', () => {
   assert.throws(
     () => loadOptional('none/x.js', '--docs'),

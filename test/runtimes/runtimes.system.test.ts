@@ -14,7 +14,11 @@ it('the command line and SqliteStorage refuse Node.js 22.16.0, which can corrupt
   const cwd = await temporaryFolder(t);
   const openFile = `import { SqliteStorage } from '${root}dist/sqlite.js'; new SqliteStorage('plants.db');`;
   for (const [args, exitCode, output] of [
-    [[join(root, 'dist/cli/main.js'), '--version'], 2, /Node\.js 22\.16\.0/],
+    [
+      [join(root, 'dist/cli/main.js'), '--version'],
+      2,
+      /^plant-store needs Node\.js 22\.22\.3 .*\bNode\.js 22\.16\.0\b.*\n$/,
+    ],
     [['--input-type=module', '--eval', openFile], 1, /SQLite 3\.49\.1/],
   ] as const) {
     const { code, stderr } = await runProgram(join(packages, 'node/bin/node'), [...args], { cwd });
