@@ -20,7 +20,7 @@ export class Disk {
     return write.kind === kind && write.user === user && idOf(write) === id;
   }
 
-  /** Applies the writes one after the other. Throws at the write that must fail. */
+  /** Applies the writes one by one. Throws an error when it reaches the faulty write. */
   apply(writes: readonly Write[]): boolean[] {
     return writes.map((write) => {
       if (this.isFaulty(write)) throw new Error('The disk failed.');
