@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { listenUrl } from '../support/listen.ts';
-import { PostgresCluster } from '../support/postgres.ts';
 import { assertTestsPassed, evalArgs, plainEnvironment, runSuccessfully } from '../support/run-program.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -164,12 +163,11 @@ const runners = [
   ['--experimental-vm-modules', join(apps, 'node_modules/jest/bin/jest.js'), '--transform', '{}', '--rootDir'],
 ];
 
-it('fake timers of Vitest and Jest › do not delay a service', { skip: addPlantStore(apps) }, async (t) => {
-  const cluster = await PostgresCluster.start(t);
+it('fake timers of Vitest and Jest › do not delay a service', { skip: addPlantStore(apps) }, async () => {
   for (const args of runners) {
-    const env = { ...plainEnvironment(), DATABASE_URL: await cluster.makeDatabase(), NO_COLOR: '1' };
     // The runners fail a test after five seconds by default.
     const rest = [join(apps, 'apps'), '--testTimeout=60000', 'fake-timers.test.js'];
+    const env = { ...plainEnvironment(), NO_COLOR: '1' };
     await runSuccessfully(process.execPath, [...args, ...rest], { cwd: apps, env, timeoutMs: 300_000 });
   }
 });

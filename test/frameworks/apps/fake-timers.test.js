@@ -3,34 +3,27 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Pool } from 'pg';
 import { MemoryStorage, PlantStore } from 'plant-store';
 import { createFetchHandler } from 'plant-store/fetch';
 import { createPlantServer, drainServer } from 'plant-store/http';
-import { PostgresStorage } from 'plant-store/postgres';
 import { SqliteStorage } from 'plant-store/sqlite';
 
 const folder = mkdtempSync(join(tmpdir(), 'fake-timers-'));
 process.once('exit', () => rmSync(folder, { recursive: true }));
-const pool = new Pool({ connectionString: process.env.DATABASE_URL });
 
 const storages = {
   MemoryStorage: () => new MemoryStorage(),
   SqliteStorage: () => new SqliteStorage(join(folder, 'plants.db')),
   'SqliteStorage with commitThread': () => new SqliteStorage(join(folder, 'thread.db'), { commitThread: true }),
-  PostgresStorage: () => new PostgresStorage({ pool, createTable: true }),
 };
 
 // Vitest and Jest define the same global functions, except their own object.
-const { afterAll, it, vi } = globalThis;
+const { it, vi } = globalThis;
 const runner = vi ?? import.meta.jest;
-
-afterAll(() => pool.end());
 
 for (const [name, createStorage] of Object.entries(storages)) {
   it(name, async () => {
-    // The `Pool` of pg needs process.nextTick, which Jest replaces by default.
-    runner.useFakeTimers(name === 'PostgresStorage' ? { doNotFake: ['nextTick'] } : {});
+    runner.useFakeTimers();
     await settle(createStorage());
   });
 }
