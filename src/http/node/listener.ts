@@ -78,9 +78,7 @@ export function createRequestListener(store: ServiceStore, options: ServiceOptio
 }
 
 async function respond(service: Service, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  let onEnd: ServiceResponse['onEnd'] = ({ error }) => {
-    service.report(error);
-  };
+  let onEnd: ServiceResponse['onEnd'] | undefined;
   try {
     const request = new NodeRequest(message);
     const result = await service.handle(request);
@@ -96,7 +94,7 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
     }
     await new Promise<void>((resolve) => {
       const end = (isComplete: boolean) => () => {
-        onEnd({ isComplete });
+        onEnd?.({ isComplete });
         resolve();
       };
       if (response.writableFinished || response.destroyed) end(response.writableFinished)();
@@ -108,7 +106,8 @@ async function respond(service: Service, message: IncomingMessage, response: Ser
     // The client must not mistake a part of the response for the whole response. A test double or a serverless adapter
     // may lack methods that every response of node:http has.
     (response as Partial<ServerResponse>).destroy?.();
-    onEnd({ isComplete: false, error });
+    if (onEnd === undefined) service.report(error);
+    else onEnd({ isComplete: false, error });
   }
 }
 
@@ -233,7 +232,7 @@ class NodeRequest implements ServiceRequest {
     if (message.readableEnded) return bytes.all;
     return new Promise((resolve, reject) => {
       const settle = (error?: HttpError): void => {
-        message.off('data', onData).off('end', onEnd).off('close', onClose);
+        message.off('data', onData).off('end', onEnd).off('close', onEnd);
         if (error === undefined) resolve(bytes.all);
         else reject(error);
       };
@@ -245,11 +244,8 @@ class NodeRequest implements ServiceRequest {
         // The server may have sent an error response, for example after a timeout, before the rest of the body arrived.
         settle(this.isOpen ? undefined : new HttpError('malformed_request'));
       };
-      // Without this listener, the promise would never settle after a disconnect.
-      const onClose = (): void => {
-        settle(new HttpError('malformed_request'));
-      };
-      message.on('data', onData).on('end', onEnd).on('close', onClose);
+      // After a disconnect, `end` is not emitted.
+      message.on('data', onData).on('end', onEnd).on('close', onEnd);
     });
   }
 }
