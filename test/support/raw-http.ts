@@ -43,9 +43,12 @@ export class RawConnection {
     socket.on('error', () => undefined);
   }
 
-  /** Connects to a server, and sends `text`. The connection is closed after the test. */
-  static async open(t: HasAfter, port: number, text = ''): Promise<RawConnection> {
-    const socket = connect(port, '127.0.0.1');
+  /**
+   * Connects to a server, and sends `text`. The connection is closed after the test. With `allowHalfOpen`, the client
+   * keeps its side open after the server has ended the connection.
+   */
+  static async open(t: HasAfter, port: number, text = '', allowHalfOpen = false): Promise<RawConnection> {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });
     t.after(() => {
       socket.destroy();
     });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -65,10 +64,7 @@ it('a connection with unusual or malformed input receives its responses, and is 
     if (more.timesOut) Object.assign(server, { headersTimeout: 100, requestTimeout: 100 });
     await store.createPlant('ada', { id: 1, name: 'Fern' });
     const accepted = once(server, 'connection') as Promise<[Socket]>;
-    // The client keeps its side open after the server has ended the connection.
-    const connection = new RawConnection(connect({ port, host: '127.0.0.1', allowHalfOpen: true }));
-    t.after(() => void connection.socket.destroy());
-    connection.send(sends);
+    const connection = await RawConnection.open(t, port, sends, true);
     if (more.ends) connection.socket.end();
     const [socket] = await accepted;
     // The timeout of the server would close the connection only after a minute.
