@@ -1,9 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { fstatSync, write, writeSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { setTimeout } from 'node:timers';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { errorText } from '../boundary/error-text.ts';
 import { isPlantStoreError } from '../core/model/errors.ts';
 import type { EvictionMessage } from '../http/node/connections.ts';
@@ -21,14 +18,14 @@ const repeatMs = 1000;
 export class Log {
   readonly #format: LogFormat;
   readonly hasInfo: boolean;
-  readonly #output: Pick<Output, 'write' | 'flush'>;
+  readonly #print: (text: string) => void;
   /** The number of repetitions of each error since it was logged. */
   readonly #repeats = new Map<string, number>();
 
-  constructor(format: LogFormat, level: Level, output: Pick<Output, 'write' | 'flush'> = new Output(process.stderr)) {
+  constructor(format: LogFormat, level: Level, print: (text: string) => void) {
     this.#format = format;
     this.hasInfo = level !== 'error';
-    this.#output = output;
+    this.#print = print;
   }
 
   info(message: string, fields: Fields = {}): void {
@@ -46,7 +43,7 @@ export class Log {
       this.#repeats.set(message, repeats + 1);
       return;
     }
-    if (this.#repeats.size === 0) setTimeout(this.#reportRepeats.bind(this), repeatMs).unref();
+    if (this.#repeats.size === 0) setTimeout(this.reportRepeats.bind(this), repeatMs).unref();
     this.#repeats.set(message, 0);
     const isExpected = error === undefined || isPlantStoreError(error);
     this.#write({ level: 'error', message, requestId, error: isExpected ? undefined : errorText(error) });
@@ -72,12 +69,8 @@ export class Log {
     });
   }
 
-  flush(): Promise<boolean> {
-    this.#reportRepeats();
-    return this.#output.flush();
-  }
-
-  #reportRepeats(): void {
+  /** Logs how often each error was repeated, and stops counting. */
+  reportRepeats(): void {
     for (const [message, count] of this.#repeats) {
       if (count > 0) this.#write({ level: 'error', message: `Repeated ${formatCount(count, 'time')}: ${message}` });
     }
@@ -85,7 +78,7 @@ export class Log {
   }
 
   #write(entry: LogEntry): void {
-    this.#output.write(`${this.#format === 'pretty' ? pretty(entry) : json(entry)}\n`);
+    this.#print(`${this.#format === 'pretty' ? pretty(entry) : json(entry)}\n`);
   }
 }
 
@@ -126,64 +119,4 @@ function pretty({ level, message, error, ...fields }: LogEntry): string {
   const text = parts.filter((part) => part !== undefined).join(' ');
   const clock = new Date().toTimeString().slice(0, 8);
   return `${clock} ${level === 'error' ? 'ERROR ' : ''}${text}${error === undefined ? '' : `\n${error}`}`;
-}
-
-/** The maximum length of unwritten text, in UTF-16 code units. Further text is dropped. */
-const maxUnwrittenLength = 1_048_576;
-const retryMs = 10;
-const flushMs = 1000;
-
-const writeInPool = promisify(write);
-
-/**
- * Writes to standard output or standard error without blocking the event loop. `process.stdout` and `process.stderr`
- * block it at a terminal that was stopped with Ctrl-S, and at a file on a disk that hangs.
- */
-export class Output {
-  readonly #descriptor: number;
-  /** Node.js has set pipes and sockets to non-blocking mode, so writing to them on this thread never blocks. */
-  readonly #isPipe: boolean;
-  #unwritten = '';
-  #writing: Promise<void> | undefined;
-
-  constructor({ fd }: { readonly fd: number }) {
-    this.#descriptor = fd;
-    const stats = fstatSync(fd);
-    this.#isPipe = stats.isFIFO() || stats.isSocket();
-  }
-
-  write(text: string): void {
-    if (this.#unwritten.length > maxUnwrittenLength) return;
-    this.#unwritten += text;
-    this.#writing ??= this.#writeAll();
-  }
-
-  /** Waits up to a second. Resolves with `false` if a thread is still writing: `process.exit()` would wait for it. */
-  flush(): Promise<boolean> {
-    const late = sleep(flushMs, this.#isPipe, { ref: false });
-    return Promise.race([Promise.resolve(this.#writing).then(() => true), late]);
-  }
-
-  async #writeAll(): Promise<void> {
-    while (this.#unwritten !== '') {
-      await nextTurn();
-      const bytes = Buffer.from(this.#unwritten);
-      this.#unwritten = '';
-      let offset = 0;
-      while (offset < bytes.length) offset += await this.#writeSome(bytes.subarray(offset));
-    }
-    this.#writing = undefined;
-  }
-
-  async #writeSome(bytes: Buffer): Promise<number> {
-    try {
-      if (this.#isPipe) return writeSync(this.#descriptor, bytes);
-      return (await writeInPool(this.#descriptor, bytes)).bytesWritten;
-    } catch (error) {
-      // After any other error, such as a closed pipe or a full disk, the text is dropped. A later write may succeed.
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return bytes.length;
-      await sleep(retryMs);
-      return 0;
-    }
-  }
 }

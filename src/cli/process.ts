@@ -1,17 +1,20 @@
-import { fstatSync, readSync, statSync } from 'node:fs';
+import { fstatSync, readSync, statSync, write, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout } from 'node:timers';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /** Thrown if the program that reads standard output, such as `head`, has closed it. */
 export class ClosedPipeError extends Error {}
 
-const write = promisify((text: string, done: (error?: Error | null) => void) => process.stdout.write(text, done));
+const writeToStdout = promisify((text: string, done: (error?: Error | null) => void) =>
+  process.stdout.write(text, done),
+);
 
 /** Writes to standard output. Rejects if the text was not written. */
 export async function print(text: string): Promise<void> {
   try {
-    await write(text);
+    await writeToStdout(text);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'EPIPE') throw new ClosedPipeError(message, { cause });
@@ -35,6 +38,66 @@ export function requireOutput(): void {
 
 export function tell(text: string): void {
   process.stderr.write(`${text}\n`);
+}
+
+/** The maximum length of unwritten text, in UTF-16 code units. Further text is dropped. */
+const maxUnwrittenLength = 1_048_576;
+const retryMs = 10;
+const flushMs = 1000;
+
+const writeInPool = promisify(write);
+
+/**
+ * Writes to standard output or standard error without blocking the event loop. `process.stdout` and `process.stderr`
+ * block it at a terminal that was stopped with Ctrl-S, and at a file on a disk that hangs.
+ */
+export class Output {
+  readonly #descriptor: number;
+  /** Node.js has set pipes and sockets to non-blocking mode, so writing to them on this thread never blocks. */
+  readonly #isPipe: boolean;
+  #unwritten = '';
+  #writing: Promise<void> | undefined;
+
+  constructor({ fd }: { readonly fd: number }) {
+    this.#descriptor = fd;
+    const stats = fstatSync(fd);
+    this.#isPipe = stats.isFIFO() || stats.isSocket();
+  }
+
+  write(text: string): void {
+    if (this.#unwritten.length > maxUnwrittenLength) return;
+    this.#unwritten += text;
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Waits up to a second. Resolves with `false` if a thread is still writing: `process.exit()` would wait for it. */
+  flush(): Promise<boolean> {
+    const late = sleep(flushMs, this.#isPipe, { ref: false });
+    return Promise.race([Promise.resolve(this.#writing).then(() => true), late]);
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#unwritten !== '') {
+      await nextTurn();
+      let bytes: Buffer = Buffer.from(this.#unwritten);
+      this.#unwritten = '';
+      while (bytes.length > 0) bytes = bytes.subarray(await this.#writeSome(bytes));
+    }
+    this.#writing = undefined;
+  }
+
+  /** Returns the number of bytes that were written or dropped. */
+  async #writeSome(bytes: Buffer): Promise<number> {
+    try {
+      if (this.#isPipe) return writeSync(this.#descriptor, bytes);
+      return (await writeInPool(this.#descriptor, bytes)).bytesWritten;
+    } catch (error) {
+      // After any other error, such as a closed pipe or a full disk, the text is dropped. A later write may succeed.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return bytes.length;
+      await sleep(retryMs);
+      return 0;
+    }
+  }
 }
 
 /**

@@ -22,7 +22,7 @@ async function get(url: string, method = 'GET'): Promise<[status: number, text: 
 }
 
 it('admin port › serves /live, /ready and /metrics, even if 40 connections are idle', async (t) => {
-  const readiness = new Readiness(new HookedStorage(), new Log('json', 'error'));
+  const readiness = new Readiness(new HookedStorage(), new Log('json', 'error', () => undefined));
   readiness.isServing = true;
   const grants = { problem: '', refusesAll: false };
   const port = await listen(t, createAdminServer(createServer(), readiness, grants));
@@ -142,7 +142,7 @@ it('Readiness › runs at most one check at a time, and waits a second for its r
   const storage = new HookedStorage();
   storage.beforeCommit = held.hook;
   const commits = t.mock.method(storage, 'commit').mock;
-  const readiness = new Readiness(storage, new Log('json', 'error'));
+  const readiness = new Readiness(storage, new Log('json', 'error', () => undefined));
   // The sleep keeps the process running, because the timers of a Readiness do not.
   const [late] = await Promise.all([readiness.storageProblem(), readiness.storageProblem(), sleep(1100)]);
   assert.equal(late, 'It did not respond within a second.');

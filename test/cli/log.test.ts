@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestMessage } from '../../src/http.ts';
-import { Log, Output } from '../../src/cli/log.ts';
+import { Log } from '../../src/cli/log.ts';
 import type { LogFormat } from '../../src/cli/log.ts';
+import { Output } from '../../src/cli/process.ts';
 import { callService } from '../support/call.ts';
 import { spawnCommand } from '../support/command-line.ts';
 import { eventually, eventuallyEqual } from '../support/eventually.ts';
@@ -22,8 +23,8 @@ import { folderWithToken, startTokenServer } from '../support/token-server.ts';
 
 function createLog(format: LogFormat) {
   let text = '';
-  const output = { write: (added: string) => void (text += added), flush: () => Promise.resolve(true) };
-  return { log: new Log(format, 'info', output), text: () => text };
+  const log = new Log(format, 'info', (added) => (text += added));
+  return { log, text: () => text };
 }
 
 const shown = {
@@ -70,7 +71,7 @@ it('Log › counts repetitions of an error, and writes the count after a second 
   await sleep(1100);
   log.error('one');
   log.error('one');
-  await log.flush();
+  log.reportRepeats();
   const counted = ['Repeated 999 times: one', 'Repeated 999 times: other'];
   const messages = Array.from(text().matchAll(/"message":"([^"]+)"/g), ([, message]) => message);
   assert.deepEqual(messages, ['one', 'other', ...counted, 'one', 'Repeated 1 time: one']);

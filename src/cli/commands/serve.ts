@@ -18,8 +18,8 @@ import { commit } from '../commit.ts';
 import { createDocs } from '../docs.ts';
 import { addPlace, describeError, isWrongSetting, UsageError, withUsageError } from '../errors.ts';
 import { createFirstToken, describeFirstToken } from '../first-token.ts';
-import { Log, logEvents, Output } from '../log.ts';
-import { formatCount, runInterruptibly } from '../process.ts';
+import { Log, logEvents } from '../log.ts';
+import { formatCount, Output, runInterruptibly } from '../process.ts';
 import { requireSafePath } from '../refuse-root.ts';
 import { openStorage, parseStorage } from '../storage.ts';
 import type { StorageLocation } from '../storage.ts';
@@ -27,6 +27,8 @@ import type { StorageLocation } from '../storage.ts';
 const checkTokensMs = 1000;
 const retryStorageMs = 1000;
 const closeMs = 1000;
+
+const [stdout, stderr] = [new Output(process.stdout), new Output(process.stderr)];
 
 export async function run(settings: Settings<'serve'>): Promise<number> {
   const location = parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']);
@@ -64,7 +66,7 @@ async function serve(settings: Settings<'serve'>, location: StorageLocation, tok
   const service = parseService(settings);
   // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
   process.on('SIGUSR1', () => undefined);
-  const log = new Log(settings.log.value ?? defaultLogFormat, settings['log-level'].value);
+  const log = new Log(settings.log.value ?? defaultLogFormat, settings['log-level'].value, stderr.write.bind(stderr));
   // Node.js would write warnings, including those of `pg`, and uncaught errors to standard error in several lines.
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     log.error(`Warning: ${message}`);
@@ -137,7 +139,8 @@ async function serve(settings: Settings<'serve'>, location: StorageLocation, tok
  * ends itself with SIGTERM, because `process.exit()` would wait for this thread.
  */
 async function end(log: Log, code: number): Promise<never> {
-  const isFlushed = await Promise.all([log.flush(), stdout.flush()]);
+  log.reportRepeats();
+  const isFlushed = await Promise.all([stderr.flush(), stdout.flush()]);
   if (isFlushed.includes(false)) {
     process.removeAllListeners('SIGTERM');
     process.kill(process.pid);
@@ -159,8 +162,6 @@ async function untilUsable(readiness: Readiness, place: string, log: Log, signal
   }
   return false;
 }
-
-const stdout = new Output(process.stdout);
 
 function say(text: string): void {
   stdout.write(`${text}\n`);
