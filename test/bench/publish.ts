@@ -151,13 +151,14 @@ function drawChart({ date, commit, machine, rows }: Results): string {
     const medians = Object.entries(rows.find(({ name }) => name === `${kind}, 64 connections`)?.medians ?? {});
     const largest = Math.max(...medians.map(([, { cpuMicros = 0 }]) => cpuMicros));
     const bars = medians.map(([server, { cpuMicros = 0 }], n) => {
-      const width = Math.round((220 * cpuMicros) / largest);
+      const [y, width] = [n * 20 + 18, Math.round((220 * cpuMicros) / largest)];
       const color = server.startsWith('Plant Store') ? '#2e7d32' : '#b0bec5';
-      return `<g transform="translate(0, ${n * 20 + 18})"><text x="-6" text-anchor="end">${panel % 2 ? '' : server}</text>
-<rect y="-12" width="${width}" height="16" fill="${color}"/><text x="${width + 4}">${rounded(cpuMicros)}</text></g>`;
+      return `<text x="-6" y="${y}" text-anchor="end">${panel % 2 ? '' : server}</text>
+<rect y="${y - 12}" width="${width}" height="16" fill="${color}"/>
+<text x="${width + 4}" y="${y}">${rounded(cpuMicros)}</text>`;
     });
     const place = `translate(${240 + (panel % 2) * 300}, ${70 + Math.floor(panel / 2) * 180})`;
-    return `<g transform="${place}"><text font-weight="bold">${kind}, µs</text>${bars.join('\n')}</g>\n`;
+    return `<g transform="${place}"><text font-weight="bold">${kind}, µs</text>\n${bars.join('\n')}</g>\n`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 410" font-family="sans-serif" font-size="12">
 <rect width="840" height="410" fill="white"/>

@@ -26,20 +26,17 @@ const rounds = Number(values.rounds);
 /** How far the bare server's CPU time in a steady round may be from its median, as a fraction of the median. */
 const maxDeviation = 0.15;
 
-/** Requests that the connections send in turn. load.lua replaces the words in angle brackets. */
-interface Traffic {
+interface Row {
+  readonly name: string;
+  /** What each of the connections sends in turn. load.lua replaces the words in angle brackets. */
   readonly requests: readonly string[];
   readonly connections: number;
-}
-
-interface Row extends Traffic {
-  readonly name: string;
   /** Matches the names of the servers. */
   readonly candidates: RegExp;
   /** How long each server is measured in each round; by default, half a second. */
   readonly seconds?: number;
   /** Requests that other connections send at the same time. The latencies of the row are those of these requests. */
-  readonly beside?: Traffic;
+  readonly beside?: Row;
   /** Whether the servers are restarted before each round. */
   readonly isAfterRestart?: boolean;
 }
@@ -67,14 +64,14 @@ const rows: readonly Row[] = [
   // This row is the first because it determines the peak memory.
   { ...rowOf('whole list', by('liz', get('/plants')), 1, allButMemory), seconds: 2 },
   ...[64, 1].map((connections) => rowOf('create', creates, connections)),
-  ...[64, 1].map((connections) => rowOf('delete', deletes, connections, allButMemory)),
+  ...[64, 1].map((connections) => rowOf('delete', deletes, connections)),
   ...[64, 1].map((connections) => rowOf('list 20', lists, connections)),
   ...[64, 1].map((connections) => rowOf('list 1000', by('ada', get('/plants?limit=1000')), connections)),
   ...[64, 1].map((connections) => rowOf('uncached list 20', uncached, connections, allButMemory)),
   ...[64, 1].map((connections) => rowOf('80 % list 20, 20 % create', mixed, connections)),
   {
     ...rowOf('create', creates, 8, /slow disk/),
-    ...{ name: 'slow disk', seconds: 2, beside: { requests: lists, connections: 16 } },
+    ...{ name: 'slow disk', seconds: 2, beside: rowOf('list 20', lists, 16) },
   },
   // While the write-ahead log grows, each fsync also writes its new size. The other rows use a log that has reached its
   // full size.
@@ -88,7 +85,7 @@ let runs = 0;
 const deleted = new Map<number, number>();
 
 /** Sends requests with wrk, which needs a fraction of the server's CPU time for a request. */
-async function runLoad(port: number, { requests, connections }: Traffic, seconds: number): Promise<Load> {
+async function runLoad(port: number, { requests, connections }: Row, seconds: number): Promise<Load> {
   const first = requests === deletes ? (deleted.get(port) ?? 0) : ++runs;
   const script = join(import.meta.dirname, 'load.lua');
   const options = ['-t1', `-c${connections}`, '-d1h', '--timeout=10s', '-s', script, `http://127.0.0.1:${port}`];
@@ -107,7 +104,8 @@ async function runLoad(port: number, { requests, connections }: Traffic, seconds
 /** Each server's figures in a round, by name. */
 type Round = Readonly<Record<string, Figures>>;
 
-async function measure(candidate: Candidate, { seconds = 0.5, beside, isAfterRestart, ...row }: Row): Promise<Figures> {
+async function measure(candidate: Candidate, row: Row): Promise<Figures> {
+  const { seconds = 0.5, beside, isAfterRestart = false } = row;
   let server = running.get(candidate.name) ?? (await startCandidate(candidate, cluster, cleanUp));
   if (isAfterRestart) {
     await server.stop();
@@ -136,10 +134,8 @@ async function measure(candidate: Candidate, { seconds = 0.5, beside, isAfterRes
 }
 
 const bareName = 'bare node:http';
-const microsOf =
-  (name: string) =>
-  (round: Round): number =>
-    round[name]?.['cpuMicros'] ?? NaN;
+const figuresOf = (rounds: readonly Round[], name: string, key = 'cpuMicros'): readonly number[] =>
+  rounds.map((round) => round[name]?.[key] ?? NaN);
 
 /** Runs rounds until the machine has been steady in `rounds` of them. Prints and returns their medians. */
 async function runRow(row: Row): Promise<RowResult> {
@@ -155,8 +151,9 @@ async function runRow(row: Row): Promise<RowResult> {
     if (n === 0) continue; // A warm-up.
     all.push(round);
     // The bare server's work is always the same. Without this server, all rounds count.
-    const median = quantile(all.map(microsOf(bareName)), 0.5);
-    steady = all.filter((each) => !(Math.abs(microsOf(bareName)(each) / median - 1) > maxDeviation));
+    const bare = figuresOf(all, bareName);
+    const median = quantile(bare, 0.5);
+    steady = all.filter((_, at) => !(Math.abs((bare[at] ?? NaN) / median - 1) > maxDeviation));
   }
   const medians = Object.fromEntries(participants.map(({ name }) => [name, mediansOf(name, steady)]));
   console.log(`\n${row.name}: ${steady.length} of ${all.length} rounds were steady`);
@@ -168,14 +165,11 @@ async function runRow(row: Row): Promise<RowResult> {
 function mediansOf(name: string, steady: readonly Round[]): Figures {
   const against = `${name} (against)`;
   const base = selected.some((each) => each.name === against) ? against : bareName;
-  const ratios = steady.map((round) => microsOf(name)(round) / microsOf(base)(round));
+  const baseMicros = figuresOf(steady, base);
+  const ratios = figuresOf(steady, name).map((micros, at) => micros / (baseMicros[at] ?? NaN));
   const [lowerRatio = NaN, ratio = NaN, upperRatio = NaN] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share));
-  const medianOf = (key: string): number =>
-    quantile(
-      steady.map((round) => round[name]?.[key] ?? NaN),
-      0.5,
-    );
-  const medians = Object.keys(steady[0]?.[name] ?? {}).map((key) => [key, medianOf(key)] as const);
+  const keys = Object.keys(steady[0]?.[name] ?? {});
+  const medians = keys.map((key) => [key, quantile(figuresOf(steady, name, key), 0.5)] as const);
   return { ...Object.fromEntries(medians), lowerRatio, ratio, upperRatio };
 }
 

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { request } from 'undici';
 import type { PostgresCluster } from '../support/postgres.ts';
 import { untilListening } from '../support/server-process.ts';
 import { root } from '../support/sources.ts';
@@ -43,24 +44,25 @@ export const candidates: readonly Candidate[] = [
   })),
 ];
 
-/** The users whose plants have the ids 1, 2, and so on, with their numbers of plants. */
-const numberedUsers = {
-  ada: 1000, // For list requests with a limit.
-  eve: 600_000, // For delete requests: more plants than all rounds delete.
-  liz: 100_000, // For list requests without a limit.
-};
-/** The users with 1000 plants each, whose ids are far apart. */
+/** The users whose ids are far apart. */
 export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) => `gardener-${n}`);
 
-const insertRow = (user: string, count: number, step: number): string => `
-  INSERT INTO plants ("user", id, name, tag)
-  WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
-  SELECT '${user}', n * ${step}, 'Fern number ' || n, 'indoor' FROM numbers;`;
+/** How many plants each user has, and the difference between their ids. */
+const users = {
+  joe: [1, 1], // For create requests.
+  ada: [1000, 1], // For list requests with a limit.
+  eve: [600_000, 1], // For delete requests: more plants than all rounds delete.
+  liz: [100_000, 1], // For list requests without a limit.
+  ...Object.fromEntries(otherUsers.map((user) => [user, [1000, 2 ** 42]])),
+} satisfies Record<string, [count: number, step: number]>;
+
 /** SQL statements that insert all plants, for SQLite and PostgreSQL. */
-const insertAll = [
-  ...Object.entries(numberedUsers).map(([user, count]) => insertRow(user, count, 1)),
-  ...otherUsers.map((user) => insertRow(user, 1000, 2 ** 42)),
-].join('');
+const insertAll = Object.entries(users).map(
+  ([user, [count, step]]) => `
+    INSERT INTO plants ("user", id, name, tag)
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+    SELECT '${user}', n * ${step}, 'Fern number ' || n, 'indoor' FROM numbers;`,
+);
 
 /** Returns a user's token. The peers find the user in the token. */
 export function tokenOf(user: string): string {
@@ -73,15 +75,26 @@ export function by(user: string, ...requests: readonly string[]): readonly strin
 }
 
 export function writeTokenFile(path: string): void {
-  // Joe has no plants. Create requests use his token.
-  const users = [...Object.keys(numberedUsers), ...otherUsers, 'joe'];
-  const tokens = users.map((user, n) => ({
+  const tokens = Object.keys(users).map((user, n) => ({
     id: n.toString(16).padStart(16, '0'),
     user,
     sha256: createHash('sha256').update(tokenOf(user)).digest('hex'),
     createdAt: new Date().toISOString(),
   }));
   writeFileSync(path, JSON.stringify({ version: 1, tokens }), { mode: 0o600 });
+}
+
+const fernOf = (id: number): object => ({ name: `Fern number ${id}`, tag: 'indoor' });
+
+/** Creates a user's plants over HTTP. */
+async function fillMemory(url: string, user: 'ada' | 'eve'): Promise<void> {
+  const headers = { authorization: `Bearer ${tokenOf(user)}`, 'content-type': 'application/json' };
+  const create = async (id: number): Promise<void> => {
+    const body = JSON.stringify({ id, ...fernOf(id) });
+    await (await request(url, { method: 'POST', headers, body })).body.dump();
+  };
+  const [count] = users[user];
+  for (let id = 1; id <= count; id += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => create(id + n)));
 }
 
 /** Starts a candidate's server with its plants. The server is stopped after the run. */
@@ -96,24 +109,27 @@ export async function startCandidate(candidate: Candidate, cluster: PostgresClus
   const program = peer ? [`test/bench/peers/${peer}.js`] : [join(folder, 'dist/cli/main.js'), ...serve];
   const node = [process.execPath, '--import', './test/bench/report-usage.js'];
   const server = await startServer(cleanUp, [...wrapper, ...node, ...program, location]);
-  const headers = { authorization: `Bearer ${tokenOf('ada')}`, 'content-type': 'application/json' };
-  const call = async (target: string, init?: RequestInit): Promise<string> =>
-    (await fetch(`http://127.0.0.1:${server.port}/plants${target}`, { headers, ...init })).text();
-  await call('?limit=20'); // The first request creates a missing table.
+  const url = `http://127.0.0.1:${server.port}/plants`;
+  const list = async (): Promise<unknown> =>
+    (await fetch(`${url}?limit=20`, { headers: { authorization: `Bearer ${tokenOf('ada')}` } })).json();
+  await list(); // The first request creates a missing table.
   if (storage === 'memory') {
-    for (let id = 1; id <= numberedUsers.ada; id++) {
-      await call('', { method: 'POST', body: `{"id":${id},"name":"Fern number ${id}","tag":"indoor"}` });
-    }
+    await fillMemory(url, 'ada');
+    await fillMemory(url, 'eve');
   }
   if (storage.startsWith('sqlite')) {
     using database = new DatabaseSync(path);
-    database.exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN; ${insertAll}; COMMIT`);
+    database.exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN; ${insertAll.join('')} COMMIT`);
     database.exec('PRAGMA wal_checkpoint(FULL)'); // The write-ahead log now has its full size.
   }
   if (storage === 'postgres') {
-    for (const sql of [insertAll, 'VACUUM ANALYZE plants', 'CHECKPOINT']) await cluster.queryAt(location, sql);
+    for (const sql of [insertAll.join(''), 'VACUUM ANALYZE plants', 'CHECKPOINT']) await cluster.queryAt(location, sql);
   }
-  assert.match(await call('?limit=20'), /^\[{"name":"Fern number 1","tag":"indoor"}.*20","tag":"indoor"}\]$/, name);
+  assert.deepEqual(
+    await list(),
+    Array.from({ length: 20 }, (_, n) => fernOf(n + 1)),
+    name,
+  );
   return server;
 }
 
