@@ -136,8 +136,8 @@ async function findPlants(storage: StorageAdapter, wanted: readonly OwnedPlant[]
 }
 
 /**
- * `ids` must be sorted. If the ids are consecutive, one read returns all of these plants. Otherwise, most of the plants
- * that are read have other ids, so later reads are shorter.
+ * `ids` must be sorted. If the ids are consecutive, the first read returns all of these plants that fit into a page.
+ * Otherwise, most of the plants that are read can have other ids, so later reads are shorter.
  */
 async function* readFrom(storage: StorageAdapter, user: string, ids: readonly PlantId[]): AsyncIterable<Plant> {
   let remaining = ids;

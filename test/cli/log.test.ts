@@ -62,7 +62,7 @@ it('Log › writes an unexpected error with the stacks of its causes, and escape
   }
 });
 
-it('Log › counts repetitions of an error, and writes the count after a second or on a flush', async () => {
+it('Log › counts repetitions of an error, and writes the count after a second or on request', async () => {
   const { log, text } = createLog('json');
   for (let n = 0; n < 1000; n++) {
     log.error('one');

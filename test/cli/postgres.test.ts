@@ -70,7 +70,7 @@ it('parseStorage › refuses connection parameters that pg would ignore or misre
     'query_timeout=10s': /integer/,
     'sslmode=allow': /verify-full/,
     'sslrootcert=system': /must be a file/,
-    // `pg` would wait for a writer if this were a pipe.
+    // `pg` reads the file synchronously, so a pipe without a writer would block the process.
     'sslkey=/dev/null': /must be a file/,
     'host=a,b': /one host/,
   })) {

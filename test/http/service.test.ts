@@ -9,7 +9,7 @@ import { eventuallyEqual } from '../support/eventually.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
 import { createFetchService, fronts } from '../support/service.ts';
 
-it('onError is called once per error, which is printed without secrets if onError is missing or fails', async (t) => {
+it('every error is passed once to onError, and printed without secrets if onError is missing or fails', async (t) => {
   const printed = t.mock.method(console, 'error', () => undefined);
   const row = { code: '23502', errcode: 1299, detail: 'Failing row contains (ROW-SECRET)' };
   const cause = new Error('disk full', { cause: Object.assign(new Error('null value'), row) });

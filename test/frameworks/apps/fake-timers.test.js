@@ -17,7 +17,7 @@ const storages = {
   'SqliteStorage with commitThread': () => new SqliteStorage(join(folder, 'thread.db'), { commitThread: true }),
 };
 
-// Vitest and Jest define the same global functions, except their own object.
+// Vitest and Jest define the same global functions. Only Vitest defines `vi`.
 const { it, vi } = globalThis;
 const runner = vi ?? import.meta.jest;
 

@@ -174,7 +174,7 @@ it('PostgresStorage runs at most four list statements at a time, each of which r
   assert.ok(most <= 4 && mostBytes <= 2 * 1024 * 1024, `${most} statements, ${mostBytes} bytes`);
 });
 
-it('PostgresStorage rejects only the list whose second read fails, if names contain a separator', async (t) => {
+it('PostgresStorage reads a list with separators again, and rejects only the list whose read then fails', async (t) => {
   const storage = open(t, (statement, run) => {
     const isSecondRead = statement.values.length === 3 && statement.values[0] === 'ada';
     return isSecondRead ? Promise.reject(new Error('no')) : run(statement);
