@@ -41,7 +41,7 @@ interface Entry {
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
   readonly context: CommitMessage['contexts'][number] | undefined;
-  bytes?: number;
+  bytes: number | undefined;
 }
 
 /**
@@ -78,7 +78,7 @@ export class WriteQueue {
       if (this.#pending >= this.#maxPendingWrites) throw new PlantStoreError('saturated');
       this.#pending++;
       const context = commitChannel.start.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
-      this.#waiting.push({ write, resolve, reject, context });
+      this.#waiting.push({ write, resolve, reject, context, bytes: undefined });
       this.#onArrival?.();
       const isAlone = this.#arrivals.add();
       this.#running ??= runInNeutralContext(() => this.#run(isAlone));
