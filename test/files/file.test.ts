@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import fs, { closeSync, fsyncSync, openSync } from 'node:fs';
+import { rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { findExposure, findOtherPlace, syncFolder } from '../../src/files/file.ts';
+import { findExposure, findOtherPlace, hasFile, syncFolder } from '../../src/files/file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const skip = process.platform === 'linux' ? false : 'only Linux has /proc';
@@ -30,6 +31,21 @@ it('findOtherPlace › reports a mount of a file without its folder, but accepts
   execFileSync('umount', [mounted]);
   assert.match(beforeRename ?? '', /mount the folder/);
   assert.equal(afterRename, beforeRename);
+});
+
+it('hasFile › accepts a file that another process creates meanwhile, but no link without a target', async (t) => {
+  const path = join(await temporaryFolder(t), 'file');
+  await symlink(`${path}.target`, path);
+  assert.throws(() => hasFile(path), /is a link to a file that does not exist/);
+  await rm(path);
+  assert.equal(hasFile(path), false);
+  let calls = 0;
+  const exists = t.mock.method(fs, 'existsSync', () => calls++ > 0);
+  syncBuiltinESMExports();
+  await writeFile(path, '');
+  assert.equal(hasFile(path), true);
+  exists.mock.restore();
+  syncBuiltinESMExports();
 });
 
 it('syncFolder › does nothing if the file system does not support fsync for folders', { skip }, (t) => {
