@@ -56,6 +56,7 @@ it('createRequestListener responds alike in each framework, as middleware or und
     return callAll(await listenUrl(t, createServer(await mount(listener))));
   };
   const expected = await call((listener) => listener, '/garden');
+  assert.equal(expected[1]?.headers['link'], '</garden/plants?limit=20&after=19>; rel="next"');
   const mounts = Object.entries({ ...middleware, ...prefixes });
   // Middleware may add headers.
   for (const [name, mount] of mounts) assert.partialDeepStrictEqual(await call(mount, '/garden'), expected, name);

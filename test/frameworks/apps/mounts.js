@@ -15,9 +15,7 @@ import { createApp, fromNodeMiddleware, toNodeListener } from 'h3-1';
 import Koa from 'koa';
 import koaCompress from 'koa-compress';
 import morgan from 'morgan';
-import { createRequire } from 'node:module';
 
-const nextCompression = createRequire(import.meta.url)('next/dist/compiled/compression');
 const quiet = { stream: { write() {} } };
 
 async function fastifyApp(plugins, ...use) {
@@ -41,8 +39,7 @@ async function nestApp(adapter, ...use) {
 /** Each function mounts a listener at the root, in a framework or after middleware that wraps the response. */
 export const middleware = {
   'Express with compression': (plants) => express().use(compression(), plants),
-  // These use on-headers 1.0, which misreads an array of headers.
-  'the copy of compression in Next.js': (plants) => express().use(nextCompression(), plants),
+  // These versions use on-headers 1.0, which misreads an array of headers.
   'Express with morgan 1.10.0, express-session 1.18.1 and compression 1.7.4': (plants) =>
     express().use(
       morgan('tiny', quiet),
