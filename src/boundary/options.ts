@@ -49,10 +49,9 @@ export function guardHook<Report extends unknown[]>(
   fallback: (...report: Report) => void,
 ): (...report: Report) => void {
   return (...report) => {
-    const called = new Promise((resolve) => {
+    new Promise((resolve) => {
       resolve(hook(...report));
-    });
-    called.catch((error: unknown) => {
+    }).catch((error: unknown) => {
       console.error(`${name} failed: ${errorText(error)}`);
       fallback(...report);
     });

@@ -12,9 +12,8 @@ import { createOpenApiDocument } from './openapi.ts';
 import { parseServiceOptions, printError } from './options.ts';
 import type { AnyOptions, ServiceStore } from './options.ts';
 import { isBasePath, resolveTarget } from './routes.ts';
-import type { OperationId } from './routes.ts';
+import type { OperationId, ResolvedTarget } from './routes.ts';
 import { requestChannel, RequestTrace } from './trace.ts';
-import type { RoutedRequest } from './trace.ts';
 
 /** The HTTP service, independent of any server. It returns a response to each request and does not use sockets. */
 export interface Service {
@@ -24,7 +23,10 @@ export interface Service {
   report(error: unknown): void;
 }
 
-interface Call extends RoutedRequest {
+interface Call {
+  readonly request: ServiceRequest;
+  readonly requestId: string;
+  readonly target: ResolvedTarget;
   trace: RequestTrace | undefined;
   caller: Caller | undefined;
   /** The user who holds a permit for this request; `undefined` if no permit has been taken. */
@@ -54,7 +56,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     // Bun implements `hasSubscribers` for the channels, but not for the TracingChannel.
     const { start, asyncEnd, error } = requestChannel;
     if (!(asyncEnd.hasSubscribers || start.hasSubscribers || error.hasSubscribers)) return decide(call);
-    call.trace = new RequestTrace(call, trustedProxies);
+    call.trace = new RequestTrace(request, requestId, target, trustedProxies);
     return call.trace.run(() => decide(call));
   }
 

@@ -74,21 +74,12 @@ function redactPath(path: string): string {
   return segments.map((segment) => (/^[\w.-]{0,20}$/.test(segment) ? segment : '…')).join('/');
 }
 
-/** @internal */
-export interface RoutedRequest {
-  readonly request: ServiceRequest;
-  readonly requestId: string;
-  readonly target: ResolvedTarget;
-}
-
-type Outcome = Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'isComplete'>;
-
 /** @internal `tracePromise` would end the trace when the response is known, not when it has been sent. */
 export class RequestTrace {
   readonly #startMs = performance.now();
   readonly #message: RequestMessage;
 
-  constructor({ request, requestId, target }: RoutedRequest, trustedProxies: number) {
+  constructor(request: ServiceRequest, requestId: string, target: ResolvedTarget, trustedProxies: number) {
     this.#message = {
       requestId,
       traceparent: headerMatching(request, 'traceparent', traceparent),
@@ -117,7 +108,7 @@ export class RequestTrace {
     requestChannel.error.publish(Object.assign(this.#message, { error }));
   }
 
-  end(outcome: Outcome): void {
+  end(outcome: Pick<RequestMessage, 'user' | 'tokenId' | 'status' | 'code' | 'isComplete'>): void {
     const message = Object.assign(this.#message, outcome, { durationMs: performance.now() - this.#startMs });
     requestChannel.asyncStart.publish(message);
     requestChannel.asyncEnd.publish(message);
