@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { after, it } from 'node:test';
 import type { PlantStoreError } from '../../../src/index.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
+import type { PostgresPool } from '../../../src/storage/postgres/statements.ts';
 import { create, firstPage, remove } from '../../../src/testing/plants.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -176,6 +177,11 @@ it('a synchronous standby refuses lists, and has every acknowledged write when i
   const exported = await callCommand(['export', '--storage', standby.url()], { cwd: tmpdir(), env: {} });
   assert.deepEqual([exported.code, exported.stdout.split('\n').length], [0, 2], exported.stderr);
   await standby.query('SELECT pg_wal_replay_resume()');
+  // Texts with a separator are read a second time, possibly from another server. This statement has three parameters.
+  await ofPrimary.commit([create(3, 'eve', '\x7f')]);
+  const [toPrimary, toStandby] = [cluster.pool(t), standby.pool(t)];
+  const query: PostgresPool['query'] = (each) => (each.values.length === 3 ? toStandby : toPrimary).query(each);
+  await assert.rejects(new PostgresStorage({ pool: { query } }).list('eve', firstPage), /The database is a standby/);
 
   const proxy = await startTcpProxy(t, cluster.port);
   const services = await startServices(t, cluster.url().replace(`:${cluster.port}`, `:${proxy.port}`));
