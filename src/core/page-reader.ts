@@ -104,12 +104,12 @@ export class PageReader {
         this.#schedule();
         return;
       }
-      plants += this.#readNext(user, entries);
+      plants += this.#readPagesOf(user, entries);
     }
   }
 
   /** Reads a user's next pages, each page once. Returns the sum of their limits. */
-  #readNext(user: string, entries: readonly Entry[]): number {
+  #readPagesOf(user: string, entries: readonly Entry[]): number {
     const reads = new Map<string, Promise<JsonPage>>();
     let plants = 0;
     let count = 0;
@@ -119,7 +119,7 @@ export class PageReader {
       if (page === undefined) {
         if (plants > 0 && plants + request.limit > maxPageLength) break;
         plants += request.limit;
-        page = this.#read(request);
+        page = this.#readAndCache(request);
         reads.set(key, page);
       }
       page.then(resolve, reject);
@@ -136,7 +136,7 @@ export class PageReader {
     return plants;
   }
 
-  async #read(request: PageRequest): Promise<JsonPage> {
+  async #readAndCache(request: PageRequest): Promise<JsonPage> {
     const changes = this.#cache?.changes;
     const page = toJsonPage(await readPage(this.#storage, request.user, request));
     // If plants have changed during the read, the page might already be stale.

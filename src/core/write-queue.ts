@@ -41,6 +41,7 @@ interface Entry {
   readonly resolve: (outcome: boolean) => void;
   readonly reject: (reason: unknown) => void;
   readonly context: CommitMessage['contexts'][number] | undefined;
+  /** Measured when several writes are waiting. */
   bytes: number | undefined;
 }
 
@@ -98,9 +99,9 @@ export class WriteQueue {
       const batch = this.#takeBatch();
       const left = this.#waiting.length;
       const commitMs = await this.#commit(batch);
-      const { length } = this.#waiting;
-      if (length === 0) break;
-      if (length > left) await this.#waitForReturns(length + batch.length, commitMs);
+      if (this.#waiting.length === 0) break;
+      const hasArrivals = this.#waiting.length > left;
+      if (hasArrivals) await this.#waitForReturns(batch.length, commitMs);
       await this.#waitUntilQuiet();
     }
     this.#running = undefined;
@@ -178,10 +179,11 @@ export class WriteQueue {
    * Lets the clients of the last batch send their next writes. Otherwise, the clients would split into two groups whose
    * batches alternate.
    */
-  async #waitForReturns(enough: number, commitMs: number): Promise<void> {
+  async #waitForReturns(clients: number, commitMs: number): Promise<void> {
+    const enough = Math.min(this.#waiting.length + clients, maxBatchWrites);
     const waitMs = Math.min(commitMs / 4, maxReturnWaitMs);
     // The minimum delay of a timer is 1 ms.
-    if (waitMs >= 1) await this.#waitFor(Math.min(enough, maxBatchWrites), (end) => setTimeout(end, waitMs));
+    if (waitMs >= 1) await this.#waitFor(enough, (end) => setTimeout(end, waitMs));
   }
 
   /** Waits until `enough` writes are waiting, or until `start` calls its callback. */
