@@ -7,19 +7,15 @@ import { promisify } from 'node:util';
 /** Thrown if the program that reads standard output, such as `head`, has closed it. */
 export class ClosedPipeError extends Error {}
 
-const writeToStdout = promisify((text: string, done: (error?: Error | null) => void) =>
-  process.stdout.write(text, done),
-);
-
 /** Writes to standard output. Rejects if the text was not written. */
-export async function print(text: string): Promise<void> {
-  try {
-    await writeToStdout(text);
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EPIPE') throw new ClosedPipeError(message, { cause });
-    throw new Error(`Standard output cannot be written: ${message}.`, { cause });
-  }
+export function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (cause?: NodeJS.ErrnoException | null) => {
+      if (!cause) resolve();
+      else if (cause.code === 'EPIPE') reject(new ClosedPipeError(cause.message));
+      else reject(new Error(`Standard output cannot be written: ${cause.message}.`, { cause }));
+    });
+  });
 }
 
 /**
@@ -128,7 +124,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * Runs `work` with an `AbortSignal`. SIGINT, SIGTERM and, on a terminal, SIGHUP abort it, with the signal's name as the
  * reason. A second signal ends the process.
  */
-export async function runInterruptibly(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+export async function runInterruptibly<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
   const interruption = new AbortController();
   const stopListening = (): void => {

@@ -90,7 +90,7 @@ async function serve(settings: Settings<'serve'>, location: StorageLocation, tok
     const signaled = once(signal, 'abort');
     // A first start that fails can be repeated, because the tokens file is created after the database.
     if (isFirstStart && (await untilUsable(readiness, location.place, log, signal))) await createFirstToken(tokens);
-    if (signal.aborted) return 0;
+    if (signal.aborted) return;
     const grants = existing ?? openGrants();
     const listener = createRequestListener(store, {
       ...service,
@@ -126,7 +126,6 @@ async function serve(settings: Settings<'serve'>, location: StorageLocation, tok
     await sleep(settings['drain-delay'].value * 1000);
     const cutOff = await drainServer(server);
     if (cutOff > 0) log.error(`${formatCount(cutOff, 'connection')} cut off, because requests did not end in time.`);
-    return 0;
   });
   // A database that does not respond must not keep the process running.
   await Promise.race([store.close(), sleep(closeMs)]);
