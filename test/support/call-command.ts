@@ -23,15 +23,21 @@ export function callCommand(args: string[], context: CallContext): Promise<Finis
   return finished;
 }
 
+/** The events to which a command adds listeners that it does not remove. */
+const events: readonly (readonly [NodeJS.EventEmitter, string])[] = [
+  ...['SIGUSR1', 'warning', 'uncaughtException'].map((event) => [process, event] as const),
+  ...[process.stdout, process.stderr].map((stream) => [stream, 'error'] as const),
+];
+
 async function callNow(args: string[], { cwd, env, input = '' }: CallContext): Promise<Finished> {
-  const before = { argv: process.argv, cwd: process.cwd(), env: process.env, title: process.title };
+  const before = { cwd: process.cwd(), env: process.env, title: process.title };
+  const listeners = new Set(events.flatMap(([emitter, event]) => emitter.listeners(event)));
   const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') ?? {};
   process.argv = [process.execPath, main, ...args];
   process.env = commandEnvironment(env);
   process.chdir(cwd);
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   const [stdout, stderr] = [captureStream(process.stdout), captureStream(process.stderr)];
-  const removeAdded = ['SIGUSR1', 'warning', 'uncaughtException'].map((name) => rememberListeners(process, name));
   // A server that should have refused to start would never end. This error ends the process.
   const limit = setTimeout(() => {
     throw new Error(`plant-store ${args.join(' ')} did not end within a minute`);
@@ -43,10 +49,12 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
     clearTimeout(limit);
     stdout.release();
     stderr.release();
-    for (const remove of removeAdded) remove();
+    for (const [emitter, event] of events) {
+      const added = emitter.listeners(event).filter((listener) => !listeners.has(listener));
+      for (const listener of added) emitter.off(event, listener as () => void);
+    }
     Object.defineProperty(process, 'stdin', stdin);
     process.chdir(before.cwd);
-    process.argv = before.argv;
     process.env = before.env;
     process.title = before.title;
   }
@@ -54,7 +62,6 @@ async function callNow(args: string[], { cwd, env, input = '' }: CallContext): P
 
 /** Captures the strings that are written to a stream. node:test writes its reports as bytes. */
 function captureStream(stream: NodeJS.WriteStream): { text: () => string; release: () => void } {
-  const removeAdded = rememberListeners(stream, 'error');
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   let text = '';
   stream.write = (chunk: unknown, ...args: unknown[]): boolean => {
@@ -64,23 +71,7 @@ function captureStream(stream: NodeJS.WriteStream): { text: () => string; releas
     callback?.();
     return true;
   };
-  return {
-    text: () => text,
-    release: () => {
-      stream.write = write;
-      removeAdded();
-    },
-  };
-}
-
-/** Returns a function that removes the listeners that are added after this call. */
-function rememberListeners(emitter: NodeJS.EventEmitter, event: string): () => void {
-  const before = emitter.listeners(event);
-  return () => {
-    for (const listener of emitter.listeners(event)) {
-      if (!before.includes(listener)) emitter.off(event, listener as () => void);
-    }
-  };
+  return { text: () => text, release: () => void (stream.write = write) };
 }
 
 /** Asserts that a command exits with `expectedCode`, and reports `problem` on one line. Spaces separate arguments. */
