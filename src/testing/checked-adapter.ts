@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
+import { isPlantStoreError } from '../core/model/errors.ts';
 import type { Plant } from '../core/model/plant.ts';
 import { idOf } from '../core/storage-adapter.ts';
 import type { ListRange, OwnedPlant, PlantPage, StorageAdapter, Write } from '../core/storage-adapter.ts';
 import { ReferenceStore } from './plants.ts';
 
-/** Performs a call within the time limit, and names it in the error if it fails. */
+/** Performs a call of an adapter, or of a function of the options. `text` names the call in errors. */
 export type Call = <T>(text: string, start: () => Promise<T>) => Promise<T>;
 
 /** Thrown if a call returns a promise that rejects. Its cause is what the promise rejects with. */
 export class Rejection extends Error {}
-
-/** Twice the size in the contract, because an adapter may estimate the size of a page. */
-const maxPageCodeUnits = 524_288;
 
 /** All pages and plants that adapters have returned. */
 const returned = new WeakSet<object>();
@@ -21,7 +19,6 @@ const returned = new WeakSet<object>();
 export class CheckedAdapter {
   readonly #adapter: StorageAdapter;
   readonly #call: Call;
-  readonly #versions = new Set<number>();
 
   constructor(adapter: StorageAdapter, call: Call) {
     this.#adapter = adapter;
@@ -40,6 +37,12 @@ export class CheckedAdapter {
     assert.fail(`${call} must return one boolean for each write, not ${shown(outcomes)}.`);
   }
 
+  /** Commits a batch, and checks that it changes the storage in the same way as the model. */
+  async commitLike(model: ReferenceStore, batch: readonly Write[]): Promise<void> {
+    const expected = batch.map((write) => model.apply(write));
+    expectEqual(await this.commit(batch), expected, 'commit must return whether each write changed the storage.');
+  }
+
   async list(user: string, range: ListRange): Promise<PlantPage> {
     const call = `list(${shown(user)}, ${shown(range)})`;
     const page = await this.#call(call, () => this.#adapter.list(user, Object.freeze(range)));
@@ -51,25 +54,22 @@ export class CheckedAdapter {
   async *scan(): AsyncGenerator<OwnedPlant[], void, undefined> {
     const pages = this.#adapter.scan()[Symbol.asyncIterator]();
     const keys = new Set<string>();
-    for (let count = 1; ; count++) {
+    let count = 0;
+    const iterator: AsyncIterator<OwnedPlant[]> = {
+      next: () => this.#call(`page ${++count} of scan()`, () => pages.next()),
+      return: () => this.#call('the end of scan()', async () => (await pages.return?.()) ?? { done: true, value: [] }),
+    };
+    for await (const page of { [Symbol.asyncIterator]: () => iterator }) {
       const call = `page ${count} of scan()`;
-      const result = await this.#call(call, () => pages.next());
-      if (result.done === true) return;
-      const plants = result.value.map(({ plant }) => plant);
+      const plants = (page as OwnedPlant[] | undefined)?.map(({ plant }) => plant);
       checkPage(call, plants);
-      for (const { user, plant } of result.value) {
+      for (const { user, plant } of page) {
         const key = `${user} ${plant.id}`;
         assert.ok(!keys.has(key), `${call} returned plant ${plant.id} of ${shown(user)} again.`);
         keys.add(key);
       }
       assert.ok(count <= keys.size + 1000, 'scan() returned 1000 more pages than plants.');
-      let hasEnded = true;
-      try {
-        yield result.value;
-        hasEnded = false;
-      } finally {
-        if (hasEnded) await this.#call('the end of scan()', async () => pages.return?.());
-      }
+      yield page;
     }
   }
 
@@ -86,15 +86,6 @@ export class CheckedAdapter {
     return version;
   }
 
-  /** Must be called after every commit. `isNew` tells whether another adapter has changed plants. */
-  checkVersion(isNew: boolean): void {
-    const version = this.version();
-    if (version === undefined) return;
-    const rule = 'A commit of another adapter must change the version to one that has never occurred.';
-    assert.ok(!isNew || !this.#versions.has(version), `${rule} dataVersion() returned ${version} again.`);
-    this.#versions.add(version);
-  }
-
   close(): Promise<void> {
     return this.#call('close()', () => this.#adapter.close());
   }
@@ -106,21 +97,20 @@ function checkPage(call: string, plants: Plant[] | undefined): void {
   // A plant with a wrong type is found later, by comparing it.
   for (const { name, tag } of plants) codeUnits += `${name}${tag ?? ''}`.length;
   const size = `${plants.length} plants, whose names and tags have ${codeUnits} characters`;
-  const isShort = plants.length <= 1000 && codeUnits <= maxPageCodeUnits;
+  // Twice the size in the contract, because an adapter may estimate the size of a page.
+  const isShort = plants.length <= 1000 && codeUnits <= 524_288;
   assert.ok(isShort || plants.length === 1, `${call} returned ${size}. End a page at 1000 plants or 256 KiB.`);
   for (const object of [plants, ...plants]) {
     const rule = 'Return new objects, because callers may change them.';
     assert.ok(!returned.has(object), `${call} returned an object that it had returned before. ${rule}`);
+    assert.ok(!Object.isFrozen(object), `${call} returned a frozen object. ${rule}`);
     returned.add(object);
   }
 }
 
 const visible = 'When a commit has resolved, every later call must return its plants, unchanged and in order of id.';
 
-/**
- * Checks that `list`, with this page limit, and `scan` return exactly these plants. `rule` is the rule that the adapter
- * violates if it returns other plants.
- */
+/** Checks that `list`, with this page limit, and `scan` return exactly these plants. If not, `rule` is violated. */
 export async function expectStored(
   storage: CheckedAdapter,
   plants: ReferenceStore | readonly OwnedPlant[],
@@ -128,15 +118,14 @@ export async function expectStored(
   limit = 1000,
 ): Promise<void> {
   const stored = plants instanceof ReferenceStore ? plants : new ReferenceStore(plants);
-  const due = stored.scan();
-  for (const user of new Set([...due.map((owned) => owned.user), 'ada', 'bob', 'nobody'])) {
+  for (const user of [...stored.users, 'nobody']) {
     let page: PlantPage | undefined;
     do {
       page = await expectList(storage, user, { after: page?.plants.at(-1)?.id, limit }, stored, rule);
     } while (page.hasMore);
   }
   const scanned = new ReferenceStore(await scanAll(storage));
-  expectEqual(scanned.scan(), due, `${rule} scan() returned other plants.`);
+  expectEqual(scanned.scan(), stored.scan(), `${rule} scan() returned other plants.`);
 }
 
 /** Checks a page of `list`. `stored` contains all plants. */
@@ -163,21 +152,17 @@ export async function scanAll(storage: { scan(): AsyncIterable<OwnedPlant[]> }):
   return found;
 }
 
-/** Returns what a call of an adapter rejects with. Fails with the message if the call does not reject. */
-export async function rejectionOf(call: () => Promise<unknown>, message: string): Promise<unknown> {
+/** Checks that a call of an adapter rejects. If a code is given, it must be the code of the PlantStoreError. */
+export async function expectRejection(call: Promise<unknown>, rule: string, code?: string): Promise<void> {
   try {
-    await call();
+    await call;
   } catch (error) {
-    if (error instanceof Rejection) return error.cause;
-    throw error;
+    if (!(error instanceof Rejection)) throw error;
+    const { cause } = error;
+    if (code === undefined || (isPlantStoreError(cause) && cause.code === code)) return;
+    throw new Error(`${rule} ${error.message}`, { cause: error });
   }
-  assert.fail(message);
-}
-
-/** Checks that `commit` rejects a batch that contains the write at which the storage fails. */
-export async function expectRejection(storage: CheckedAdapter, batch: readonly Write[]): Promise<void> {
-  const hint = 'The storage must fail at this write. If it did not, check makeWriteFail.';
-  await rejectionOf(() => storage.commit(batch), `${commitText(batch)} must reject. ${hint}`);
+  assert.fail(rule);
 }
 
 /** Asserts that the values are deep-equal. If they are large, the message is shorter than that of node:assert. */
@@ -188,13 +173,14 @@ export function expectEqual(actual: unknown, expected: unknown, rule: string): v
     const length = Math.max(actual.length, expected.length);
     const at = Array.from({ length }).findIndex((_, index) => !isDeepStrictEqual(actual[index], expected[index]));
     [seen, due] = [actual[at] as unknown, expected[at] as unknown];
-    where = ` at index ${at} (${actual.length} items instead of ${expected.length})`;
+    where = ` at index ${at}`;
+    if (actual.length !== expected.length) where += ` (${actual.length} items instead of ${expected.length})`;
   }
   assert.fail(`${rule}\nExpected ${shown(due)} but received ${shown(seen)}${where}.`);
 }
 
 /** Formats a value as one line of ASCII, in which long strings and arrays are shortened. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\w -]{0,30}$/.test(value)) return `'${value}'`;
   const text = inspect(value, { breakLength: Infinity, compact: true, maxArrayLength: 8, maxStringLength: 30 });
   return text.replaceAll(/[^\x20-\x7e]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16) ?? ''}}`);

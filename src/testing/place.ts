@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { idOf } from '../core/storage-adapter.ts';
 import type { StorageAdapter, Write } from '../core/storage-adapter.ts';
-import { CheckedAdapter, Rejection } from './checked-adapter.ts';
+import { CheckedAdapter, Rejection, shown } from './checked-adapter.ts';
 import type { Call } from './checked-adapter.ts';
 
 /** The place where one test stores its plants, for example a folder or a schema. */
@@ -56,7 +57,7 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
 /** Tests by their titles. Each test receives its own place. */
 export type Tests = Readonly<Record<string, (place: Place) => Promise<void>>>;
 
-export type SuiteContext = Pick<TestContext, 'after' | 'diagnostic' | 'skip'>;
+export type SuiteContext = Pick<TestContext, 'after' | 'skip'>;
 
 /** Thrown to skip a test. The message is the reason. */
 export class Skip extends Error {}
@@ -64,19 +65,21 @@ export class Skip extends Error {}
 /** The location of one test, and the adapters that the test opens there. */
 export class Place {
   readonly options: StorageAdapterTestOptions;
-  readonly #t: SuiteContext;
   readonly #callTimeoutMs: number;
   #location = {} as StorageLocation;
   readonly #adapters: CheckedAdapter[] = [];
 
-  constructor(options: StorageAdapterTestOptions, t: SuiteContext, callTimeoutMs: number) {
+  constructor(options: StorageAdapterTestOptions, callTimeoutMs: number) {
     this.options = options;
-    this.#t = t;
     this.#callTimeoutMs = callTimeoutMs;
   }
 
-  async create(): Promise<void> {
-    this.#location = await this.call('createLocation()', async () => this.options.createLocation(this.#t));
+  async create(t: SuiteContext): Promise<void> {
+    this.#location = await this.call('createLocation()', async () => this.options.createLocation(t));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#adapters.map((adapter) => adapter.close()));
   }
 
   /** Whether a second adapter can read the stored plants: after `close` if exclusive, otherwise as after a crash. */
@@ -86,7 +89,7 @@ export class Place {
   }
 
   async open(method: 'open' | 'reopen' = 'open'): Promise<CheckedAdapter> {
-    if (this.options.shared === 'exclusive') await this.close();
+    if (this.options.shared === 'exclusive') await this.#adapters.pop()?.close();
     const opening = this.call(`${method}()`, async () => this.#location[method]?.() ?? this.#location.open());
     const adapter = new CheckedAdapter(await opening, this.call);
     this.#adapters.push(adapter);
@@ -111,40 +114,27 @@ export class Place {
 
   /**
    * Performs a call within the time limit. Unlike a timeout of node:test, the limit ends the loops of a test, and its
-   * error names the call. Its timer also keeps the process running. Without a timer, Node.js 22 would exit when a call
-   * hangs.
+   * error names the call. The timer also keeps the process running while a call hangs.
    */
   readonly call: Call = async (text, start) => {
+    let promise;
+    try {
+      promise = start();
+    } catch (cause) {
+      throw new Error(`${text} threw an error instead of returning a promise: ${String(cause)}`, { cause });
+    }
+    const isPromise = typeof (promise as Partial<typeof promise> | undefined)?.then === 'function';
+    assert.ok(isPromise, `${text} must return a promise, not ${shown(promise)}.`);
+    const named = Promise.resolve(promise).catch((cause: unknown) => {
+      throw new Rejection(`${text} rejected: ${String(cause)}`, { cause });
+    });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const message = `${text} did not settle within ${this.#callTimeoutMs / 1000} s.`;
-        // If the process does not end after the tests, node:test prints diagnostics only, not errors.
-        this.#t.diagnostic(message);
-        reject(new Error(message));
-      }, this.#callTimeoutMs);
+      const error = new Error(`${text} did not settle within ${this.#callTimeoutMs / 1000} s.`);
+      timer = setTimeout(reject, this.#callTimeoutMs, error);
     });
-    return Promise.race([perform(text, start), late]).finally(() => {
+    return Promise.race([named, late]).finally(() => {
       clearTimeout(timer);
     });
   };
-
-  async close(): Promise<void> {
-    await Promise.all(this.#adapters.splice(0).map((adapter) => adapter.close()));
-  }
-}
-
-/** Performs a call, and names it in the error if it fails. */
-async function perform<T>(text: string, start: () => Promise<T>): Promise<T> {
-  let promise: Promise<T>;
-  try {
-    promise = start();
-  } catch (cause) {
-    throw new Error(`${text} threw an error instead of returning a promise: ${String(cause)}`, { cause });
-  }
-  try {
-    return await promise;
-  } catch (cause) {
-    throw new Rejection(`${text} rejected: ${String(cause)}`, { cause });
-  }
 }

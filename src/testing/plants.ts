@@ -45,9 +45,10 @@ export class ReferenceStore {
   /** Returns whether the write changed the store. If the id of a new plant is taken, the stored plant is kept. */
   apply(write: Write): boolean {
     const plants = this.#users.get(write.user) ?? new Map<PlantId, Plant>();
+    this.#users.set(write.user, plants);
     if (write.kind === 'delete') return plants.delete(write.id);
     if (plants.has(write.plant.id)) return false;
-    this.#users.set(write.user, plants.set(write.plant.id, write.plant));
+    plants.set(write.plant.id, write.plant);
     return true;
   }
 
@@ -56,9 +57,13 @@ export class ReferenceStore {
     return plants.filter(({ id }) => after === undefined || id > after).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
+  /** All users that have plants or had some, sorted. */
+  get users(): string[] {
+    return [...this.#users.keys()].sort();
+  }
+
   /** Returns all plants, sorted by user and id. */
   scan(): OwnedPlant[] {
-    const users = [...this.#users.keys()].sort();
-    return users.flatMap((user) => this.list(user).map((plant) => ({ user, plant })));
+    return this.users.flatMap((user) => this.list(user).map((plant) => ({ user, plant })));
   }
 }

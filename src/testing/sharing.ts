@@ -3,7 +3,6 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Plant } from '../core/model/plant.ts';
 import type { StorageAdapter, Write } from '../core/storage-adapter.ts';
 import { expectEqual, expectStored, scanAll } from './checked-adapter.ts';
 import { Skip } from './place.ts';
@@ -38,13 +37,9 @@ export async function commitUntilKilled(open: () => StorageAdapter | Promise<Sto
 }
 
 /** A process that commits, and the outcomes of the commits that it has acknowledged. */
-interface Writer {
-  readonly name: string;
-  readonly process: ChildProcess;
-  readonly outcomes: readonly boolean[][];
-}
+type Writer = Awaited<ReturnType<typeof start>>;
 
-async function start(place: Place, name: string): Promise<Writer> {
+async function start(place: Place, name: string) {
   const process = await place.use<ChildProcess>('startProcess');
   assert.ok(process.connected, 'startProcess must return a process with an IPC channel, as fork does.');
   const outcomes: boolean[][] = [];
@@ -71,21 +66,18 @@ async function kill({ process }: Writer): Promise<void> {
 
 /** Checks that a writer's acknowledged commits are stored, and that its commit in flight was all or nothing. */
 function expectBatches({ name, outcomes }: Writer, stored: ReferenceStore): void {
-  const due = (count: number): Plant[] => {
-    const model = new ReferenceStore();
-    for (const write of integersBelow(count).flatMap((n) => batchOf(name, n))) model.apply(write);
-    return model.list(name);
-  };
-  const listed = stored.list(name);
-  if (!isDeepStrictEqual(listed, due(outcomes.length + 1))) {
-    const rule = `${name} was killed after ${outcomes.length} commits. All must be stored, and the next one or not.`;
-    expectEqual(listed, due(outcomes.length), rule);
+  const [due, next] = [new ReferenceStore(), new ReferenceStore()];
+  for (const write of outcomes.flatMap((_, n) => batchOf(name, n))) due.apply(write);
+  for (const write of integersBelow(outcomes.length + 1).flatMap((n) => batchOf(name, n))) next.apply(write);
+  if (!isDeepStrictEqual(stored.list(name), next.list(name))) {
+    const rule = `${name} was killed after ${outcomes.length} commits. All must be stored, and the next one fully or not.`;
+    expectEqual(stored.list(name), due.list(name), rule);
   }
   const owners = new Map(stored.list(contested).map((plant) => [Number(plant.id), plant.name]));
   for (const [n, each] of outcomes.entries()) {
-    assert.ok(each.slice(0, -1).every(Boolean), `Commit ${n} of ${name} did not find what it had committed before.`);
-    const rule = `The create of id ${n} in ${name} returned ${each.at(-1) ?? ''}, but the plant is of:`;
-    assert.ok(owners.has(n) && (owners.get(n) === name) === each.at(-1), `${rule} ${owners.get(n) ?? 'no process'}.`);
+    const owner = owners.get(n) ?? 'no process';
+    const rule = `Commit ${n} of ${name} returned a wrong outcome. ${owner} created plant ${n} of the user ${contested}.`;
+    expectEqual(each, [...each.slice(0, -1).fill(true), owner === name], rule);
   }
 }
 
@@ -117,28 +109,23 @@ export const sharingTests: Tests = {
 
   'a process that is killed loses no commit, and does not block another process': async (place) => {
     const writers: Writer[] = [];
+    const names = place.options.shared === 'exclusive' ? ['process'] : ['process 1', 'process 2'];
     try {
       for (const round of [1, 2]) {
-        const names = place.options.shared === 'exclusive' ? ['process'] : ['process 1', 'process 2'];
-        const running: Writer[] = [];
-        for (const name of names) running.push(await start(place, `${name} of round ${round}`));
-        writers.push(...running);
-        for (const writer of [...running]) {
-          for (const each of running) await commitMore(place, each);
-          // After a message, the process begins its next commit.
-          await place.call(`a commit in ${writer.name}`, () => once(writer.process, 'message'));
-          await sleep(round - 1);
+        for (const name of names) writers.push(await start(place, `${name} of round ${round}`));
+        const running = writers.slice(-names.length);
+        for (const [n, writer] of running.entries()) {
+          for (const each of running.slice(n)) await commitMore(place, each);
+          await sleep(round);
           await kill(writer);
-          running.shift();
         }
-        const storage = await place.open('reopen');
-        const stored = new ReferenceStore(await scanAll(storage));
-        for (const writer of writers) expectBatches(writer, stored);
-        await expectStored(storage, stored, 'list and scan must return the same plants.');
-        await storage.close();
       }
     } finally {
       for (const writer of writers) await kill(writer);
     }
+    const storage = await place.open('reopen');
+    const stored = new ReferenceStore(await scanAll(storage));
+    for (const writer of writers) expectBatches(writer, stored);
+    await expectStored(storage, stored, 'list and scan must return the same plants.');
   },
 };

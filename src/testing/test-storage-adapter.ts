@@ -2,15 +2,14 @@ import { after, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers';
 import * as check from '../boundary/options.ts';
 import { caseTests } from './cases.ts';
-import { atomicityTests, randomTests } from './commits.ts';
+import { commitTests } from './commits.ts';
 import { Place, Skip } from './place.ts';
 import type { StorageAdapterTestOptions, StorageLocation, SuiteContext } from './place.ts';
 import { sharingTests } from './sharing.ts';
 
-const tests = { ...caseTests, ...atomicityTests, ...sharingTests, ...randomTests };
+const tests = { ...caseTests, ...commitTests, ...sharingTests };
 const functions = ['makeWriteFail', 'damagePlant', 'startProcess'];
 
-/** Returns the titles and the tests of an adapter. */
 export function createSuite(
   options: StorageAdapterTestOptions,
   callTimeoutMs = 60_000,
@@ -18,15 +17,18 @@ export function createSuite(
   return Object.entries(tests).map(([title, test]) => [
     title,
     async (t) => {
-      const place = new Place(options, t, callTimeoutMs);
-      t.after(() => place.close());
+      const place = new Place(options, callTimeoutMs);
       try {
-        await place.create();
+        await place.create(t);
         await test(place);
       } catch (error) {
+        // A failure of the test is more important than a failure of close.
+        await place.close().catch(() => undefined);
         if (!(error instanceof Skip)) throw error;
         t.skip(error.message);
+        return;
       }
+      await place.close();
     },
   ]);
 }

@@ -112,6 +112,7 @@ export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<s
     throw new Error('no');
   };
   let openScans = 0;
+  let isListing = false;
 
   return {
     'a batch may contain 1 MiB': {
@@ -148,9 +149,23 @@ export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<s
       'returns outcomes in another order': commits((writes) => real.commit(writes.toReversed())),
       'applies writes before a failure': commits((writes) => disk.apply(writes)),
       'hides failures': commits((writes) => real.commit(writes).catch(() => writes.map(() => true))),
-      'throws instead of returning a version': { dataVersion: fail },
+      'returns frozen plants': listsPages(({ plants, hasMore }) => ({
+        plants: plants.map((each) => Object.freeze(each)),
+        hasMore,
+      })),
+      'returns pages without a promise': {
+        list: (user, { after, limit }) => cutPage(disk.plants.list(user, after), limit) as never,
+      },
     },
-    'dataVersion never recurs': { 'has a version of one byte': { dataVersion: () => disk.commits % 256 } },
+    'dataVersion changes': {
+      'throws instead of returning a version': { dataVersion: fail },
+      'has a version of one byte': { dataVersion: () => disk.commits % 256 },
+      'has a version that changes before the commit is visible': commits(async (writes) => {
+        disk.commits++;
+        await setImmediate();
+        return disk.apply(writes);
+      }),
+    },
     'a damaged plant': {
       'skips damaged plants': {
         list: (user, range) => {
@@ -162,11 +177,15 @@ export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<s
     },
     'lists during a commit': {
       'shows a commit in steps': commitsInSteps,
-      'has a version that changes before the commit is visible': commits(async (writes) => {
-        disk.commits++;
-        await setImmediate();
-        return disk.apply(writes);
-      }),
+      'cannot list twice at the same time': {
+        list: async (user, range) => {
+          if (isListing) fail();
+          isListing = true;
+          await setImmediate();
+          isListing = false;
+          return real.list(user, range);
+        },
+      },
     },
     'a commit that fails': {
       'applies a rejected batch 100 ms later': commits((writes) =>
