@@ -46,7 +46,7 @@ export function createTokenFileAuthenticator(
 export class TokenGrants {
   readonly #path: string;
   readonly #onWarning: (message: string) => void;
-  readonly #onRecovery: (message: string) => void;
+  readonly #onRecovery: ((message: string) => void) | undefined;
   /** The grants in the file, keyed by the SHA-256 of the token. */
   #grants: ReadonlyMap<string, ReturnType<typeof grantOf>> = new Map();
   #signature = '';
@@ -55,11 +55,7 @@ export class TokenGrants {
   /** Why the file cannot be used, or '' if it can. */
   problem = '';
 
-  constructor(
-    path: string,
-    onWarning: (message: string) => void,
-    onRecovery: (message: string) => void = () => undefined,
-  ) {
+  constructor(path: string, onWarning: (message: string) => void, onRecovery?: (message: string) => void) {
     this.#path = path;
     this.#onWarning = onWarning;
     this.#onRecovery = onRecovery;
@@ -103,7 +99,7 @@ export class TokenGrants {
     }
     if (problem === this.problem) return;
     this.problem = problem;
-    if (problem === '') this.#onRecovery(`${this.#path} is valid again.`);
+    if (problem === '') this.#onRecovery?.(`${this.#path} is valid again.`);
     else this.#onWarning(problem);
   }
 
