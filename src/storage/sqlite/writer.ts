@@ -124,7 +124,7 @@ export class OpenFiles {
     if (folder !== undefined && isUnchanged(folder, this.#folder)) return;
     this.#loss = findLoss(this.files);
     const isSettled = folder !== undefined && Date.now() - Number(folder.ctimeMs) > timestampResolutionMs;
-    this.#folder = this.#loss === undefined && isSettled ? folder : undefined;
+    this.#folder = isSettled ? folder : undefined;
     // Saves the plants that only the removed WAL contains.
     if (this.#loss === 'walRemoved') tryCheckpoint(this.database);
     this.refuseAfterLoss();
