@@ -160,8 +160,7 @@ it('plant-store serve › names the file, the user and the remedy if it may not 
 });
 
 it('reachableUrl › converts a URL of listen to one that is reachable on this machine', async (t) => {
-  const hosts = { '0.0.0.0': 'localhost', '::': 'localhost', '::1': '[::1]', '[::1]': '[::1]' };
-  for (const [host, reachable] of Object.entries(hosts)) {
+  for (const [host, reachable] of Object.entries({ '0.0.0.0': 'localhost', '::': 'localhost', '[::1]': '[::1]' })) {
     const server = createServer((_, response) => response.end('ok'));
     t.after(() => server.close());
     try {
