@@ -1,9 +1,11 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorTable, isPlantStoreError } from '../../core/model/errors.ts';
 import { parseExactJson } from '../../core/model/exact-json.ts';
 import { isUser, parseNewPlant, plantJson } from '../../core/model/plant.ts';
 import type { OwnedPlant, StorageAdapter } from '../../core/storage-adapter.ts';
-import { openToRead } from '../../storage/sqlite/database.ts';
+import { hasResultCode, isSound, openToRead } from '../../storage/sqlite/database.ts';
+import { damaged } from '../../storage/sqlite/file.ts';
 import { Reader } from '../../storage/sqlite/sqlite-storage.ts';
 import { addPlants, checked, keyOf } from '../../transfer/copy-plants.ts';
 import type { CopyCounts, PlantConflict } from '../../transfer/copy-plants.ts';
@@ -175,11 +177,25 @@ function openSource(location: StorageLocation): Source {
   if (location.kind !== 'sqlite') return openStorage(location, false);
   const database = openToRead(location.place);
   return {
-    scan: () => new Reader(database).scan(),
+    scan: () => scanFile(database, location.place),
     close: async () => {
       database.close();
     },
   };
+}
+
+/** Yields the plants that can be read, and then throws an error if the file is damaged. */
+async function* scanFile(database: DatabaseSync, file: string): AsyncGenerator<OwnedPlant[], void> {
+  let cause: unknown;
+  try {
+    yield* new Reader(database).scan();
+    // A list can end early without an error if, for example, the number of rows in a page is wrong.
+    if (isSound(database)) return;
+  } catch (error) {
+    if (!hasResultCode(error, 'corrupt')) throw error;
+    cause = error;
+  }
+  throw damaged(file, cause, ': plants may be missing');
 }
 
 /** Opens a storage, passes it to `work`, and closes it. */

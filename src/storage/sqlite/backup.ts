@@ -3,7 +3,7 @@ import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { isTaken, requireAccess, syncFolder } from '../../files/file.ts';
-import { openToRead } from './database.ts';
+import { isSound, openToRead } from './database.ts';
 import { damaged, databaseFiles } from './file.ts';
 
 const pagesPerStep = 256;
@@ -24,7 +24,7 @@ export async function backUpDatabase(file: string, target: string, onStep: () =>
     database.prepare('SELECT 1 FROM plants LIMIT 1').get();
     closeSync(openSync(partial, 'wx', 0o600));
     await backup(database, partial, { rate: pagesPerStep, progress: onStep });
-    if (!isSound(partial)) throw damaged(file);
+    checkCopy(partial, file);
     refuseExisting(target);
     renameSync(partial, target);
     // The content is already on the disk. This makes the directory entry durable, too.
@@ -35,11 +35,10 @@ export async function backUpDatabase(file: string, target: string, onStep: () =>
   }
 }
 
-/** Checks a file with `quick_check`: https://www.sqlite.org/pragma.html#pragma_quick_check */
-function isSound(path: string): boolean {
+function checkCopy(path: string, original: string): void {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
-    return database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
+    if (!isSound(database)) throw damaged(original);
   } finally {
     database.close();
   }

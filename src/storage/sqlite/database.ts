@@ -161,6 +161,11 @@ export function tryCheckpoint(database: DatabaseSync): void {
   }
 }
 
+/** Checks the whole file with `quick_check`: https://www.sqlite.org/pragma.html#pragma_quick_check */
+export function isSound(database: DatabaseSync): boolean {
+  return database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
+}
+
 /**
  * A transaction that writes must be `IMMEDIATE`. Otherwise, SQLite would acquire the write lock only at the first
  * write, and could then fail without waiting for the lock.

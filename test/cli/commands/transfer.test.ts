@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -66,6 +67,26 @@ it('plant-store export › writes one JSON object per line, with exact ids', asy
   await createAll(join(cwd, 'empty.db'), []);
   const empty = await callCommand(['export'], { cwd, env: { PLANT_STORE_STORAGE: 'sqlite:empty.db' } });
   assert.deepEqual([empty.code, empty.stdout], [0, '']);
+});
+
+it('plant-store export and copy › write what they can read of a damaged file, and exit with 1', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const file = join(cwd, 'a.db');
+  await createAll(file, rowOfPlants('ada', 3000));
+  const content = await readFile(file);
+  // SQLite reads this leaf page without an error, but finds only its first plant.
+  const leaf = 10 * 4096;
+  assert.equal(content[leaf], 10, 'the type of a leaf page');
+  content.writeUInt16BE(1, leaf + 3);
+  await writeFile(file, content);
+  const problem = /^plant-store: \S*a\.db is damaged: plants may be missing\.[^\n]*\n$/;
+  const exported = await callCommand(['export', '--storage', 'sqlite:a.db'], { cwd });
+  assert.equal(exported.code, 1);
+  assert.match(exported.stderr, problem);
+  const lines = exported.stdout.match(/\n/g)?.length ?? 0;
+  assert.ok(lines > 2500 && lines < 3000, `${lines} lines`);
+  await assertFails(copy.join(' '), { cwd }, problem);
+  assert.equal((await readAll(join(cwd, 'b.db'))).length, lines);
 });
 
 /** Lines that are not plants, and a key word of the problem. */
