@@ -18,7 +18,9 @@ const pool = new Pool({
   max: 10,
   // If the database does not respond, requests fail with 503 after these timeouts.
   connectionTimeoutMillis: 5000,
-  query_timeout: 30_000,
+  query_timeout: 10_000,
+  // Without this setting, PostgreSQL continues to run a statement after its timeout.
+  options: '-c client_connection_check_interval=1s',
   keepAlive: true,
 });
 // Without this listener, losing an idle connection would end the process.

@@ -50,10 +50,13 @@ async function makeProject(t: HasAfter): Promise<{ cwd: string; env: NodeJS.Proc
 async function runTypeScript(t: HasAfter, snippet: Snippet): Promise<void> {
   const { cwd } = await makeProject(t);
   await writeFile(join(cwd, 'snippet.ts'), snippet.code);
-  const output = await runSuccessfully(process.execPath, ['snippet.ts'], { cwd });
   const promised = promisedOutput(snippet);
-  if (promised === '') assertTestsPassed(output);
-  else assert.equal(output, promised);
+  // A reader runs a program again. The first run may leave a file.
+  for (let run = 0; run < (snippet.code.includes('plants.db') ? 2 : 1); run++) {
+    const output = await runSuccessfully(process.execPath, ['snippet.ts'], { cwd });
+    if (promised === '') assertTestsPassed(output);
+    else assert.equal(output, promised);
+  }
 }
 
 async function runShell(t: HasAfter, snippet: Snippet): Promise<void> {
