@@ -84,8 +84,9 @@ export function passagesOf({ date, commit, machine, rows }: Results): Record<str
   const place = `on ${date} at commit ${commit}: ${machine}`;
   return {
     run: `All tables on this page come from one run, ${place}.
-Each figure is the median of the steady rounds, which are ${total('steady')} of ${total('rounds')}.
-The quartiles of a row's CPU time compared with node:http differ by ${typical} in the median, at most ${largest}.`,
+Each figure is the median of the steady rounds. ${total('steady')} of ${total('rounds')} rounds were steady.
+The CPU time compared with node:http varies from round to round: for half of the figures,
+the upper quartile is at most ${typical} above the lower one, and for all, at most ${largest}.`,
     chart: `Measured ${place}.\n\n${tableOf('Requests/s vs. Fastify', kinds, {
       'SQLite, 64 connections': (kind) => speed(`${kind}, 64 connections`, sqlite),
       'SQLite, 1 connection': (kind) => speed(`${kind}, 1 connection`, sqlite),
