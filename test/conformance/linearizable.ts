@@ -65,7 +65,6 @@ export function isLinearizable(operations: readonly Operation[]): boolean {
   return canComplete(0n, new ReferenceStore());
 }
 
-const rounds = 12;
 const clients = 8;
 const operationsPerClient = 6;
 /** Only a few ids, so that requests often affect the same plant. */
@@ -82,7 +81,7 @@ export const concurrencyChecks: Checks = {
 
 /** Checks concurrent requests to a server. If a request fails with a 5xx, its outcome is unknown. */
 export async function expectLinearizable(c: Client): Promise<void> {
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < 12; round++) {
     const history = await recordRound(c);
     if (!isLinearizable(history)) {
       const sorted = history.toSorted((a, b) => a.invokedMs - b.invokedMs);
@@ -93,9 +92,7 @@ export async function expectLinearizable(c: Client): Promise<void> {
   }
 }
 
-/**
- * Runs clients that create, delete and list plants with the same ids at the same time, and then lists them once more.
- */
+/** Runs clients that create, delete and list plants with the same ids at the same time. Then lists them once more. */
 async function recordRound(c: Client): Promise<Operation[]> {
   const first = c.newId(idsPerRound);
   // Servers may cache first pages only, so some lists have no `after`.
@@ -104,9 +101,7 @@ async function recordRound(c: Client): Promise<Operation[]> {
   const names = new Set<string>();
   const operations: Operation[] = [];
 
-  /**
-   * Performs an operation. `changed` and `unchanged` are the statuses of a write that does and does not take effect.
-   */
+  /** Performs an operation. The statuses are those of a write that changes the store, and of one that does not. */
   async function record(
     request: Operation['request'],
     send: () => Promise<Exchange>,

@@ -21,7 +21,19 @@ async function expectNoAccess(c: Client, user: User): Promise<void> {
   await expectNoWrite(c, user, 401);
 }
 
-export const authenticationChecks: Checks = {
+/**
+ * Returns a check that calls `check` with a plant of user A, and then with a plant of user B. A server might separate
+ * users in one direction only, for example if it compares only the beginning of user names.
+ */
+function isolates(check: (client: Client, plant: NewPlant, owner: User, other: User) => Promise<unknown>): Check {
+  return async (c) => {
+    await check(c, await createPlant(c, c.a), c.a, c.b);
+    await c.cleanUp();
+    await check(c, await createPlant(c, c.b), c.b, c.a);
+  };
+}
+
+export const accessChecks: Checks = {
   'auth-missing MUST respond with 401 to every operation on plants without credentials, and change nothing': (c) =>
     expectNoAccess(c, c.anonymous),
   'auth-challenge MUST send WWW-Authenticate: Bearer with a 401 [RFC 6750 §3]': async ({ anonymous }) => {
@@ -56,37 +68,6 @@ export const authenticationChecks: Checks = {
     const what = 'WWW-Authenticate: Bearer with error="invalid_token"';
     expectHeader(await c.stranger.list(), challenge, /\berror="?invalid_token\b/, what);
   },
-};
-
-/** Checks of a token that has only the scope `plants:read`. Its user is unknown, and may be user A. */
-export const scopeChecks: Checks = {
-  'scope-read MUST let a read-only token list plants': (c) => expectStatus(c.reader.list(), 200),
-  'scope-write MUST respond with 403 if a read-only token creates or deletes a plant': (c) =>
-    expectNoWrite(c, c.reader, 403),
-  'scope-challenge SHOULD name the error and the missing scope in a 403 [RFC 6750 §3.1]': async (c, plant) => {
-    const sent = await expectStatus(c.reader.create(plant), 403);
-    expectHeader(sent, challenge, /error="insufficient_scope"/, 'WWW-Authenticate with error="insufficient_scope"');
-    expectHeader(sent, challenge, /scope="plants:write"/, 'WWW-Authenticate with scope="plants:write"');
-  },
-  'order-scope MUST check the scope before the body and the id': async ({ reader }) => {
-    await expectError(reader.send('POST /plants', 'x', text), 403);
-    await expectError(reader.remove('x'), 403);
-  },
-};
-
-/**
- * Returns a check that calls `check` with a plant of user A, and then with a plant of user B. A server might separate
- * users in one direction only, for example if it compares only the beginning of user names.
- */
-function isolates(check: (client: Client, plant: NewPlant, owner: User, other: User) => Promise<unknown>): Check {
-  return async (c) => {
-    await check(c, await createPlant(c, c.a), c.a, c.b);
-    await c.cleanUp();
-    await check(c, await createPlant(c, c.b), c.b, c.a);
-  };
-}
-
-export const isolationChecks: Checks = {
   'isolation-list MUST NOT list the plants of other users': isolates((c, { id }, _, other) =>
     inTurn(['', 'limit=1000', `after=${id - 1n}`, `after=${id - 1n}&limit=1`], (query) =>
       expectMine(c, [], other, query),
@@ -106,9 +87,6 @@ export const isolationChecks: Checks = {
     await expectStatus(other.remove(plant.id), 204);
     await expectMine(c, [plant], owner);
   }),
-};
-
-export const orderChecks: Checks = {
   'order-path MUST check the path and the method before the credentials': async ({ anonymous }) => {
     await expectError(anonymous.send('GET /no-such-path'), 404);
     await expectError(anonymous.send('PATCH /plants'), 405);
@@ -118,5 +96,21 @@ export const orderChecks: Checks = {
     await inTurn(['{}', '', undefined], (body) => expectError(anonymous.post(body), 401));
     await inTurn(['limit', 'after'], (name) => expectError(anonymous.list(`${name}=x`), 401));
     await expectError(anonymous.remove('x'), 401);
+  },
+};
+
+/** Checks of a token that has only the scope `plants:read`. Its user is unknown, and may be user A. */
+export const scopeChecks: Checks = {
+  'scope-read MUST let a read-only token list plants': (c) => expectStatus(c.reader.list(), 200),
+  'scope-write MUST respond with 403 if a read-only token creates or deletes a plant': (c) =>
+    expectNoWrite(c, c.reader, 403),
+  'scope-challenge SHOULD name the error and the missing scope in a 403 [RFC 6750 §3.1]': async (c, plant) => {
+    const sent = await expectStatus(c.reader.create(plant), 403);
+    expectHeader(sent, challenge, /error="insufficient_scope"/, 'WWW-Authenticate with error="insufficient_scope"');
+    expectHeader(sent, challenge, /scope="plants:write"/, 'WWW-Authenticate with scope="plants:write"');
+  },
+  'order-scope MUST check the scope before the body and the id': async ({ reader }) => {
+    await expectError(reader.send('POST /plants', 'x', text), 403);
+    await expectError(reader.remove('x'), 403);
   },
 };

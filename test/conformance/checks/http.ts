@@ -19,7 +19,22 @@ const failures: Readonly<Record<number, (a: User, plant: NewPlant, c: Client) =>
   40500: (a) => a.send('PATCH /plants'),
 };
 
-export const errorChecks: Checks = {
+/** Checks that the Allow header contains these methods, and not PATCH, which no path supports. */
+function expectAllow(exchange: Exchange, ...methods: readonly string[]): void {
+  const allowed = headerOf(exchange, 'allow').split(/\s*,\s*/);
+  const isRight = methods.every((method) => allowed.includes(method)) && !allowed.includes('PATCH');
+  expect(isRight, exchange, `Allow with ${methods.join(', ')}, and without PATCH`);
+}
+
+const contents = {
+  version: /"openapi":"3\.1\.0"/,
+  title: /"title":"OpenAPI Plant Store"/,
+  'the paths': /"\/plants":.*"\/plants\/\{id\}":/s,
+  'bearer authentication': /"type":"http","scheme":"bearer"|"scheme":"bearer","type":"http"/,
+  'int64 ids': /"id":\{[^}]*"format":"int64"/,
+};
+
+export const httpChecks: Checks = {
   'error-integer MUST send the documented integer in the body of every error response': async (c) => {
     for (const [integer, fail] of Object.entries(failures)) {
       const sent = await fail(c.a, c.newPlant(), c);
@@ -31,9 +46,6 @@ export const errorChecks: Checks = {
     inTurn(['/', '/plants/', '/Plants', '/plants/1/2', '/plant', '/openapi'], (target) =>
       expectError(a.send(`GET ${target}`), 404),
     ),
-};
-
-export const originChecks: Checks = {
   'cors-no-credentials MUST NOT let web pages of any origin send credentials [Fetch §3.3.3]': async ({ a }) => {
     const headers = { origin: 'https://attacker.example', 'access-control-request-method': 'GET' };
     for (const line of ['GET /plants?limit=0', 'OPTIONS /plants']) {
@@ -46,16 +58,6 @@ export const originChecks: Checks = {
       const sent = await a.list('limit=0', { 'x-request-id': id });
       expect(headerOf(sent, 'x-request-id') !== id, sent, 'another X-Request-Id, or none');
     }),
-};
-
-/** Checks that the Allow header contains these methods, and not PATCH, which no path supports. */
-function expectAllow(exchange: Exchange, ...methods: readonly string[]): void {
-  const allowed = headerOf(exchange, 'allow').split(/\s*,\s*/);
-  const isRight = methods.every((method) => allowed.includes(method)) && !allowed.includes('PATCH');
-  expect(isRight, exchange, `Allow with ${methods.join(', ')}, and without PATCH`);
-}
-
-export const methodChecks: Checks = {
   'head-list MUST respond to HEAD /plants as to GET, but without a body [RFC 9110 §9.3.2]': async (c) => {
     await mustCreate(c.a, c.newPlant(), c.newPlant());
     // A proxy may compress the body of a GET.
@@ -86,17 +88,6 @@ export const methodChecks: Checks = {
     await refuses(`PUT /plants/${id}`, 'DELETE');
     await refuses(`GET /plants/${id}`, 'DELETE');
   },
-};
-
-const contents = {
-  version: /"openapi":"3\.1\.0"/,
-  title: /"title":"OpenAPI Plant Store"/,
-  'the paths': /"\/plants":.*"\/plants\/\{id\}":/s,
-  'bearer authentication': /"type":"http","scheme":"bearer"|"scheme":"bearer","type":"http"/,
-  'int64 ids': /"id":\{[^}]*"format":"int64"/,
-};
-
-export const openApiChecks: Checks = {
   'openapi MUST describe the operations, the authentication and int64 ids to any client': async (c) => {
     const exchange = await expectStatus(c.anonymous.send('GET /openapi.json'), 200);
     const document = JSON.stringify(expectJson(exchange));

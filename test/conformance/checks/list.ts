@@ -2,10 +2,7 @@ import { maxInt64 } from '../../../src/core/model/plant.ts';
 import type { Client, Exchange, ListedPlant, NewPlant } from '../client.ts';
 import { createAt, createPlant, expect, expectError, expectHeader, expectList, expectMine } from '../expect.ts';
 import { expectPlants, expectStatus, headerOf, inTurn, mustCreate, namesOf } from '../expect.ts';
-import type { Check, Checks } from '../expect.ts';
-
-/** More plants than the largest page (1000), and than the largest limit in the checks. */
-const manyPlants = 1002;
+import type { Checks } from '../expect.ts';
 
 /** Invalid values of `limit`, which must be a single integer from 0 to 2147483647. */
 const invalidLimits = ',-1,%2B1,1.5,1e3,0x10,x,%201,2147483648,99999999999999999999,1&limit=2'.split(',');
@@ -13,16 +10,15 @@ const invalidLimits = ',-1,%2B1,1.5,1e3,0x10,x,%201,2147483648,99999999999999999
 /** Invalid values of `after`, which must be a single int64. */
 const invalidAfters = ',x,1.0,1e3,+,9223372036854775808,-9223372036854775809,%00,1&after=1'.split(',');
 
-/** Returns a check that creates `count` plants with consecutive ids as user A. `before` is the id before them. */
-function withRow(
-  count: number,
-  check: (c: Client, row: readonly NewPlant[], before: bigint) => Promise<unknown>,
-): Check {
-  return async (c) => {
-    const first = c.newId(count);
-    const row = await createAt(c, ...Array.from({ length: count }, (_, index) => first + BigInt(index)));
-    await check(c, row, first - 1n);
-  };
+const noNext = 'no Link header with rel="next"';
+
+/** Creates plants with consecutive ids as user A. Their names have at least `length` characters. */
+async function createRow(c: Client, count: number, length = 0): Promise<NewPlant[]> {
+  const first = c.newId(count);
+  const ids = Array.from({ length: count }, (_, n) => first + BigInt(n));
+  const row = ids.map((id) => ({ id, name: c.newPlant(id).name.padEnd(length, '\u00e9') }));
+  await mustCreate(c.a, ...row);
+  return row;
 }
 
 /** Returns the target of a `rel="next"` link (RFC 8288), relative to the base URL. */
@@ -49,10 +45,6 @@ async function expectPages(c: Client, first: Exchange, limit: number, row: reado
   expect(namesOf(seen) === names, page, `over all pages, the plants ${names}, not ${namesOf(seen)}`);
 }
 
-function expectNoNext(c: Client, page: Exchange): void {
-  expect(nextTarget(c, page) === undefined, page, 'no Link header with rel="next"');
-}
-
 export const listChecks: Checks = {
   'header-no-store SHOULD send Cache-Control: no-store, because plants are private [RFC 9111 §5.2.2.5]': async (c) => {
     await createPlant(c);
@@ -70,28 +62,33 @@ export const listChecks: Checks = {
     for (const index of [3, 0, 4, 5, 2, 1]) await mustCreate(c.a, ...plants.slice(index, index + 1));
     await expectMine(c, plants);
   },
-  'list-all MUST list all plants, or as many as a large limit allows': withRow(manyPlants, async (c, row, before) => {
+  'list-all MUST list all plants, or as many as a large limit allows': async (c, { id }) => {
+    // More plants than the largest page (1000), and than the largest limit below.
+    const row = await createRow(c, 1002);
     for (const query of ['', 'limit=2147483647']) await expectMine(c, row, c.a, query);
-    expectNoNext(c, await expectPlants(c.a.list(`after=${before}&limit=1001`), row.slice(0, 1001)));
-    await expectPages(c, await c.a.list(`after=${before}&limit=1000`), 1000, row);
-  }),
-  'list-long MUST list long names completely, in a stream of more than 1 MiB and over several pages': async (c) => {
-    const first = c.newId(40);
-    const ids = Array.from({ length: 40 }, (_, n) => first + BigInt(n));
-    const row = ids.map((id) => ({ id, name: c.newPlant(id).name.padEnd(30_000, '\u00e9') }));
-    await mustCreate(c.a, ...row);
-    await expectMine(c, row);
-    await expectPages(c, await c.a.list(`after=${first - 1n}&limit=1000`), 1000, row);
+    const long = await expectPlants(c.a.list(`after=${id}&limit=1001`), row.slice(0, 1001));
+    expect(nextTarget(c, long) === undefined, long, noNext);
+    await expectPages(c, await c.a.list(`after=${id}&limit=1000`), 1000, row);
   },
-  'list-unknown-parameter MUST ignore unknown query parameters': withRow(2, (c, row, before) =>
-    expectPlants(c.a.list(`page=7&after=${before}&name=x&limit=2&offset=1&=&%20`), row),
-  ),
-  'limit-bounds MUST return as many plants as limit allows': withRow(5, ({ a }) =>
-    inTurn([0, 1, 2, 4, 5], async (limit) => {
-      const listed = await expectStatus(a.list(`limit=${limit}`), 200);
+  'list-long MUST list long names completely, in a stream of more than 1 MiB and over several pages': async (
+    c,
+    { id },
+  ) => {
+    const row = await createRow(c, 40, 30_000);
+    await expectMine(c, row);
+    await expectPages(c, await c.a.list(`after=${id}&limit=1000`), 1000, row);
+  },
+  'list-unknown-parameter MUST ignore unknown query parameters': async (c, { id }) => {
+    const row = await createRow(c, 2);
+    await expectPlants(c.a.list(`page=7&after=${id}&name=x&limit=2&offset=1&=&%20`), row);
+  },
+  'limit-bounds MUST return as many plants as limit allows': async (c) => {
+    await createRow(c, 5);
+    for (const limit of [0, 1, 2, 4, 5]) {
+      const listed = await c.a.list(`limit=${limit}`);
       expect((await expectList(listed)).length === limit, listed, `${limit} plants`);
-    }),
-  ),
+    }
+  },
   'limit-invalid MUST respond with 400 to a limit that is not one int32 of 0 or more': ({ a }) =>
     inTurn(invalidLimits, (limit) => expectError(a.list(`limit=${limit}`), 400)),
   'after-exclusive MUST return only plants with an id greater than after, even above 2^53': async (c) => {
@@ -110,7 +107,8 @@ export const listChecks: Checks = {
   'link-absent MUST send no Link without a limit, with limit 0, or on a full last page': async (c) => {
     await createAt(c, maxInt64);
     for (const query of ['', 'limit=2147483647', 'limit=0', `after=${maxInt64 - 1n}&limit=1`]) {
-      expectNoNext(c, await expectStatus(c.a.list(query), 200));
+      const page = await expectStatus(c.a.list(query), 200);
+      expect(nextTarget(c, page) === undefined, page, noNext);
     }
   },
   'link-next MUST link to the next page, so that all pages list each plant once and in order [RFC 8288]': async (c) => {
