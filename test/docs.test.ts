@@ -51,7 +51,7 @@ async function runTypeScript(t: HasAfter, snippet: Snippet): Promise<void> {
   const { cwd } = await makeProject(t);
   await writeFile(join(cwd, 'snippet.ts'), snippet.code);
   const promised = promisedOutput(snippet);
-  // A reader runs a program again. The first run may leave a file.
+  // The program must also work if a reader runs it again: the file of the first run then exists.
   for (let run = 0; run < (snippet.code.includes('plants.db') ? 2 : 1); run++) {
     const output = await runSuccessfully(process.execPath, ['snippet.ts'], { cwd });
     if (promised === '') assertTestsPassed(output);

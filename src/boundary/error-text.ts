@@ -2,7 +2,7 @@ import { types } from 'node:util';
 
 const maxCauses = 5;
 
-/** Yields an error and its causes. */
+/** Yields an error and up to five causes. */
 export function* errorChain(error: unknown): Generator<unknown, void, undefined> {
   const found = [error];
   for (const each of found) {

@@ -15,7 +15,7 @@ export function isTaken(path: string): boolean {
 export function hasFile(path: string): boolean {
   if (existsSync(path)) return true;
   requireAccess([path], 'read');
-  // Another process can create the file at this time.
+  // Another process may have created the file in the meantime.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return existsSync(path);
   const advice = 'Mount the disk of that file, or remove the link';
   throw new WrongFileError(`${path} is a link to a file that does not exist. ${advice}.`);

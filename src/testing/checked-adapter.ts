@@ -94,7 +94,7 @@ export class CheckedAdapter {
 function checkPage(call: string, plants: Plant[] | undefined): void {
   assert.ok(Array.isArray(plants), `${call} must return an array of plants.`);
   let codeUnits = 0;
-  // A plant with a wrong type is found later, by comparing it.
+  // A name or tag of a wrong type is found later, when the plants are compared.
   for (const { name, tag } of plants) codeUnits += `${name}${tag ?? ''}`.length;
   const size = `${plants.length} plants, whose names and tags have ${codeUnits} characters`;
   // Twice the size in the contract, because an adapter may estimate the size of a page.

@@ -32,7 +32,7 @@ async function listOneSet(storage: CheckedAdapter): Promise<readonly OwnedPlant[
   return found;
 }
 
-/** Calls `observe` again and again until the commit settles. The first call begins before the commit. */
+/** Calls `observe` repeatedly until the commit settles. The first call begins before the commit. */
 async function observeDuring(commit: () => Promise<unknown>, observe: () => Promise<unknown>): Promise<void> {
   let isRunning = true as boolean;
   const observeAll = async (): Promise<void> => {

@@ -82,7 +82,7 @@ export class Place {
     await Promise.all(this.#adapters.map((adapter) => adapter.close()));
   }
 
-  /** Whether a second adapter can read the stored plants: after `close` if exclusive, otherwise as after a crash. */
+  /** Whether `open('reopen')` reads the stored plants: after a close if exclusive, otherwise as after a crash. */
   get canReopen(): boolean {
     const { shared } = this.options;
     return shared === 'exclusive' || (shared && this.#location.reopen !== undefined);

@@ -22,7 +22,7 @@ export function createSuite(
         await place.create(t);
         await test(place);
       } catch (error) {
-        // A failure of the test is more important than a failure of close.
+        // The test's error is thrown even if `close` fails, too.
         await place.close().catch(() => undefined);
         if (!(error instanceof Skip)) throw error;
         t.skip(error.message);

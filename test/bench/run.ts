@@ -148,7 +148,7 @@ async function runRow(row: Row): Promise<RowResult> {
     for (const each of n % 2 === 0 ? participants : participants.toReversed()) {
       round[each.name] = await measure(each, row);
     }
-    if (n === 0) continue; // A warm-up.
+    if (n === 0) continue; // The first round is a warm-up.
     all.push(round);
     // The bare server's work is always the same. Without this server, all rounds count.
     const bare = figuresOf(all, bareName);

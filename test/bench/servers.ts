@@ -44,7 +44,7 @@ export const candidates: readonly Candidate[] = [
   })),
 ];
 
-/** The users whose ids are far apart. */
+/** The users whose plants have ids that are far apart. */
 export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) => `gardener-${n}`);
 
 /** How many plants each user has, and the difference between their ids. */

@@ -129,7 +129,7 @@ it('plant-store commands › create a PostgreSQL table only to write to it, and 
   const args = ['copy', '--from', 'sqlite:a.db', '--to', `${url}?schema=public&table=foo`];
   assert.equal((await callCommand(args, { cwd })).code, 0);
   assert.deepEqual(await cluster.queryAt(url, 'SELECT name FROM public.foo'), [{ name: 'plant number 0' }]);
-  // Without a plant, too.
+  // An import without plants also creates the table.
   assert.equal((await callCommand(['import', '--storage', url], { cwd })).code, 0);
   assert.deepEqual(await cluster.queryAt(url, 'SELECT FROM plants'), []);
 });

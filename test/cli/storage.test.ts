@@ -24,7 +24,7 @@ it('openStorage › starts a worker thread for commits only with "sqlite:FILE?co
   }
 });
 
-it('plant-store commands › name the file if a disk is full or read-only, and leave no partial copy', async (t) => {
+it('plant-store commands › name the file if a disk is full or read-only, and leave no partial backup', async (t) => {
   const full = await mountSmallFolder(t);
   if (full === undefined) return;
   const { bsize, bavail } = await statfs(full);

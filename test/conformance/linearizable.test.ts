@@ -31,7 +31,7 @@ const unexplained = [
   [create([0, 1], 'a', true), list([2, 3])],
   [slowCreate, create([1, 9], 'b', true)],
   [...lateEffect, list([11, 12])],
-  // Two lists see two creates in different orders.
+  // Two lists show two creates in different orders.
   [slowCreate, create([0, 10], 'b', true, 1n), list([1, 9], 'a'), list([2, 8], 'b')],
 ];
 

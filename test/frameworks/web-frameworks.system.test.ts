@@ -93,7 +93,7 @@ async function readExample(file: string): Promise<string> {
   return file === 'nextjs.ts' ? stripTypeScriptTypes(changed) : changed;
 }
 
-/** Checks that an example passes every conformance check except `skipped`, and survives disconnects. */
+/** Checks that an example passes every conformance check except `skipped`, and responds after clients disconnected. */
 async function checkMount(
   t: TestContext,
   file: string,

@@ -39,7 +39,7 @@ function peakMiBOf({ pid }: ServerProcess): number {
 
 let probes = 0;
 
-/** Creates or lists plants of the polite user, in turn, each on a new connection. Returns the milliseconds it takes. */
+/** Lists plants of the polite user or creates one, alternately, on a new connection. Returns the time in ms. */
 async function probe(url: string): Promise<number> {
   const start = performance.now();
   const isCreate = ++probes % 2 === 0;

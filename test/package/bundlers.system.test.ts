@@ -25,7 +25,7 @@ main().catch(({ message }) => console.log(message));
 const stored = "[ { id: 1n, name: 'Fern' } ]\n";
 const missing = /^The commit thread is missing/;
 
-/** Calls webpack, the path of which is the argument, because its command line is another package. */
+/** Calls webpack, whose path is the argument. The command line of webpack is another package. */
 const webpack = `
 const { default: webpack } = await import(process.argv[2]);
 const output = { path: import.meta.dirname + '/out', filename: 'program.mjs', module: true };

@@ -66,7 +66,7 @@ export class PostgresCluster {
 
   /**
    * Creates an empty cluster and starts it. With `checksPassword`, the server accepts only the password in `url`.
-   * Without `fsync`, tests are faster: they kill processes, but not the machine.
+   * By default, the server does not use fsync, because tests kill processes, but not the machine.
    */
   static async start(t: HasAfter, { checksPassword = false, fsync = false } = {}): Promise<PostgresCluster> {
     const folder = await ownedFolder();

@@ -65,7 +65,7 @@ it('createTokenFileAuthenticator › rejects a token from the time at which it e
   assert.equal(authenticate(soon), null);
 });
 
-it('createTokenFileAuthenticator › keeps the tokens if the file becomes invalid, but not if removed', async (t) => {
+it('createTokenFileAuthenticator › keeps tokens if the file becomes invalid, but not if it is removed', async (t) => {
   const { path, text, userOf, problems } = await authenticateAda(t);
   await writeFile(path, text.slice(0, -10));
   assert.deepEqual([userOf(), userOf()], ['ada', 'ada']);

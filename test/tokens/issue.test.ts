@@ -52,7 +52,7 @@ it('issueToken › loses no token of concurrent calls, even through a symbolic l
 
 const timeout = 60_000;
 
-it('issueToken › replaces an abandoned .new file, and rejects if its own was replaced', { timeout }, async (t) => {
+it('issueToken › replaces an abandoned .new file, and rejects if its own file was replaced', { timeout }, async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => (now += 10_000));
   const path = await newPath(t);

@@ -184,12 +184,12 @@ function openSource(location: StorageLocation): Source {
   };
 }
 
-/** Yields the plants that can be read, and then throws an error if the file is damaged. */
+/** Yields the plants until a read fails. If the file is damaged, then throws an error. */
 async function* scanFile(database: DatabaseSync, file: string): AsyncGenerator<OwnedPlant[], void> {
   let cause: unknown;
   try {
     yield* new Reader(database).scan();
-    // A list can end early without an error if, for example, the number of rows in a page is wrong.
+    // A scan can omit plants without an error, for example if a page of the file contains a wrong number of rows.
     if (isSound(database)) return;
   } catch (error) {
     if (!hasResultCode(error, 'corrupt')) throw error;

@@ -187,8 +187,7 @@ class NodeRequest implements ServiceRequest {
     const httpVersion = (this.raw as Partial<IncomingMessage>).httpVersion ?? '1.1';
     if (this.#rawHeaders.length > 2 * maxFields) throw new HttpError('header_too_large');
     if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-      const message = 'This service supports HTTP/1.1, but not other versions such as HTTP/2.';
-      throw new HttpError('malformed_request', message);
+      throw new HttpError('malformed_request', 'This service supports only HTTP/1.1 and HTTP/1.0.');
     }
     const coding = this.#headers['transfer-encoding'];
     const isCodingValid = coding === undefined || (httpVersion === '1.1' && coding.toLowerCase() === 'chunked');

@@ -88,15 +88,15 @@ function rawResponse(code: ErrorCode): string {
 const lingerMs = 1000;
 
 /**
- * Stops a node:http server gracefully: refuses new connections, finishes requests in progress, and adds
- * `Connection: close` to all responses. Idle connections are closed after a second, so that a client that is about to
- * send a request still receives a response. After `graceMs` milliseconds, by default 8000, the remaining connections
- * are closed too. Resolves when all connections are closed, with the number of connections that were closed although
- * they were in use.
+ * Stops a node:http server gracefully: refuses new connections, finishes requests in progress, and closes each
+ * connection after its response. Responses get `Connection: close`, unless their header has been sent. Idle connections
+ * are closed after a second, so that a client that is about to send a request still receives a response. After
+ * `graceMs` milliseconds, by default 8000, the remaining connections are closed too. Resolves when all connections are
+ * closed, with the number of connections that were closed although they were in use.
  *
- * The server can be any node:http server. If it was not created by {@link createPlantServer}, a response in progress
- * does not get `Connection: close`, and a client that reads slowly can lose the end of its response. WebSockets and
- * other upgraded connections must be closed by the application.
+ * The server can be any node:http server. If it was not created by {@link createPlantServer}, a connection with a
+ * response in progress is closed when it is idle, and a client that reads slowly can lose the end of its response.
+ * WebSockets and other upgraded connections must be closed by the application.
  *
  * @throws {TypeError} if `graceMs` is not an integer from 0 to 2147483647.
  * @example

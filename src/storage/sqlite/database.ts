@@ -22,8 +22,8 @@ const schema = `
   PRAGMA user_version = ${schemaVersion}`;
 
 /**
- * A checkpoint truncates a longer WAL, for example after a slow backup, to this size. In normal use, the WAL is shorter
- * and is not truncated, because an fsync takes longer while a file grows.
+ * A longer WAL, for example after a slow backup, is truncated to this size. In normal use, the WAL is shorter and keeps
+ * its size, because an fsync takes longer while a file grows.
  */
 const maxKeptWalBytes = 67_108_864;
 

@@ -4,9 +4,9 @@ import { PlantStoreError } from '../../core/model/errors.ts';
 import { findOtherPlace, hasFile, isFileOrMissing, requireAccess, requireFolderOf } from '../../files/file.ts';
 
 /**
- * Checks that a file and the files beside it can be written, and creates a missing file for its owner only. Refuses a file with another
- * hard link and a mounted file: SQLite names the WAL after the path, so a process with another path would use another
- * WAL, and commits would be lost.
+ * Checks that a file and the files beside it can be written. Creates a missing file, which only its owner can access.
+ * Refuses a file with another hard link and a mounted file: SQLite names the WAL after the path, so a process with
+ * another path would use another WAL, and commits would be lost.
  */
 export function prepareFile(path: string): void {
   requireFolderOf(path, 'database file');
@@ -32,8 +32,8 @@ export function requireUsable(path: string, purpose: 'read' | 'write'): void {
   requireAccess(purpose === 'write' ? [...files, dirname(realPath)] : files, purpose);
   const wrong = files.find((each) => !isFileOrMissing(each));
   if (wrong !== undefined) throw unsupported(wrong, 'is not a file: choose another path');
-  // SQLite would delete this WAL. It is checked before the file, because a process that creates the file writes to the
-  // file before it writes to the WAL.
+  // SQLite would delete the WAL of a missing or empty file. The WAL is checked before the file, because a process that
+  // creates the file writes to the file before it writes to the WAL.
   if (!hasWal(path) || sizeOf(path) > 0) return;
   const advice = `Move ${path} back. To start without these writes, move the write-ahead log away`;
   throw unsupported(walFilesOf(path)[0], `contains writes, but ${path} is missing or empty. ${advice}`);

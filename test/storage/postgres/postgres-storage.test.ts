@@ -32,7 +32,8 @@ const hostile = [
   ...`octet_length(text) int8send(bigint) encode(bytea,text) to_regclass(text) unnest(text[]) unnest(bigint[])
     unnest(integer[]) current_setting(text) pg_is_in_recovery() concat_ws(text,text,text,text) replace(text,text,text)
     pg_get_constraintdef(oid) pg_has_role(oid,text) row_security_active(oid) next(bigint,text,text)
-    next(bigint,bytea,bytea) next(bigint,integer) wrong(oid,regclass) wrong(text,text) wrong(bigint,bigint) wrong(integer,integer)`
+    next(bigint,bytea,bytea) next(bigint,integer) wrong(oid,regclass) wrong(text,text) wrong(bigint,bigint)
+    wrong(integer,integer)`
     .split(/\s+/)
     .map((signature) => `FUNCTION ${signature} RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE data_corrupted; END'`),
   ...['string_agg(text, text)', 'string_agg(bytea, bytea)', 'sum(integer)'].map(

@@ -16,8 +16,7 @@ it('backUpDatabase › copies the plants that exist at the beginning, even if se
   await createAll(file, plants);
   const commits: Promise<boolean[]>[] = [];
   await backUpDatabase(file, target, () => {
-    // The backup prevents WAL checkpoints. Without this limit, a backup that restarted after each write would never
-    // end.
+    // Because of this limit, a backup that restarts after each write fails the test. Otherwise, it would never end.
     if (commits.length < 20) commits.push(openSqlite(t, file).commit([create(commits.length, 'bob')]));
   });
   assert.ok(commits.length > 2, `${commits.length} steps`);
