@@ -39,7 +39,12 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   // the WAL, even if the file belongs to another application.
   if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
-    if (version === 0) createSchema(database, path);
+    if (version === 0) {
+      inTransaction(database, 'IMMEDIATE', () => {
+        // Another process that starts at the same time may have created the schema.
+        if (readVersion(database, path) === 0) database.exec(schema);
+      });
+    }
     // The schema is created before the WAL, so that the file header is complete before the WAL contains a commit.
     enterWalMode(database, busyTimeoutMs);
     // On macOS, a sync without F_FULLFSYNC can leave data in the drive's cache (https://sqlite.org/pragma.html).
@@ -92,10 +97,8 @@ function openChecked(
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs });
   try {
     // One transaction reads one state of the file, even if another process creates the schema at the same time.
-    check(
-      database,
-      inTransaction(database, 'DEFERRED', () => readVersion(database, path)),
-    );
+    const version = inTransaction(database, 'DEFERRED', () => readVersion(database, path));
+    check(database, version);
     return database;
   } catch (error) {
     database.close();
@@ -124,13 +127,6 @@ function readVersion(database: DatabaseSync, path: string): number {
   // If there is a WAL, missing pages might be in it.
   if (!hasWal(path) && statSync(path).size < expectedBytes) throw unsupported(path, 'is damaged: it was truncated');
   return version;
-}
-
-function createSchema(database: DatabaseSync, path: string): void {
-  inTransaction(database, 'IMMEDIATE', () => {
-    // Another process that starts at the same time may have created the schema.
-    if (readVersion(database, path) === 0) database.exec(schema);
-  });
 }
 
 /** If several processes enter WAL mode at the same time, SQLite can fail without waiting. */

@@ -40,22 +40,18 @@ it('backUpDatabase syncs the directory entry of the target before it resolves', 
 
 /** System calls that fail. SQLite calls `fdatasync` or `fsync`, depending on its build. */
 const faults = [
-  { title: 'a service acknowledges no write while syncs fail', calls: 'fdatasync,fsync', error: 'EIO' },
-  { title: 'a service acknowledges no write while the disk is full', calls: 'pwrite64', error: 'ENOSPC' },
-  { title: 'a service acknowledges no write while writes fail', calls: 'pwrite64', error: 'EIO' },
-  {
-    title: 'a service acknowledges no write while the file system is read-only',
-    calls: 'pwrite64,fdatasync,fsync,ftruncate',
-    error: 'EROFS',
-  },
-];
+  ['a service acknowledges no write while syncs fail', 'fdatasync,fsync', 'EIO'],
+  ['a service acknowledges no write while the disk is full', 'pwrite64', 'ENOSPC'],
+  ['a service acknowledges no write while writes fail', 'pwrite64', 'EIO'],
+  ['a service acknowledges no write while the file system is read-only', 'pwrite64,fdatasync,fsync,ftruncate', 'EROFS'],
+] as const;
 
 for (const [name, storage] of [
   ['service over SQLite', 'sqlite:plants.db'],
   ['service over SQLite with a commit thread', 'sqlite:plants.db?commitThread=true'],
 ] as const) {
   describe(name, () => {
-    for (const { title, calls, error } of faults) {
+    for (const [title, calls, error] of faults) {
       it(title, async (t) => {
         const folder = await folderWithToken(t, 'eve');
         const { token } = await issueToken(folder.tokens, { user: 'ada' });
