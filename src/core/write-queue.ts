@@ -146,7 +146,9 @@ export class WriteQueue {
 
   /** Settles all writes of a batch. Returns the duration of the commit in milliseconds. */
   async #commit(batch: readonly Entry[]): Promise<number> {
-    const contexts = batch.map(({ context }) => context).filter((context) => context !== undefined);
+    // Bun does not implement this property.
+    const isTraced = (commitChannel.hasSubscribers as boolean | undefined) !== false;
+    const contexts = isTraced ? batch.map(({ context }) => context).filter((context) => context !== undefined) : [];
     const message = { writes: batch.length, contexts, durationMs: 0 };
     const commit = async (): Promise<boolean[]> => {
       const startMs = performance.now();
@@ -164,7 +166,7 @@ export class WriteQueue {
       }
     };
     try {
-      const outcomes = await commitChannel.tracePromise(commit, message);
+      const outcomes = await (isTraced ? commitChannel.tracePromise(commit, message) : commit());
       batch.forEach(({ resolve }, index) => {
         resolve(outcomes[index] === true);
       });
