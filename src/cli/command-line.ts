@@ -45,13 +45,22 @@ export function readCommandLine<Name extends CommandName>(
   const { values, positionals } = parse(name, args);
   const { operand }: Command = commands[name];
   const [given = ''] = positionals;
-  // The message does not contain the argument, which may be a password.
-  if (positionals.length > (operand === undefined ? 0 : 1)) throw new UsageError('There are too many arguments.');
+  const superfluous = positionals[operand === undefined ? 0 : 1];
+  if (superfluous !== undefined) {
+    const removal = isFileName(superfluous) ? `: remove ${superfluous}` : '';
+    const advice = name === 'import' ? ': import reads standard input, as in < plants.ndjson' : removal;
+    throw new UsageError(`There are too many arguments${advice}.`);
+  }
   if (operand !== undefined && given === '') throw new UsageError(`${operand} is required.`);
   if (operand !== undefined) requireCleanText({ value: given, source: operand });
   const warnings = unknownVariables();
   const settings = flagsOf(name).map((flag) => [flag, readSetting(flag, values[flag], warnings)]);
   return { settings: Object.fromEntries(settings) as Settings<Name>, operand: given, warnings };
+}
+
+/** Error messages contain an argument only if it looks like a file name. Any other argument may be a password. */
+export function isFileName(text: string): boolean {
+  return /^[\w./-]+\.\w+$/.test(text);
 }
 
 function parse(name: CommandName, args: string[]) {
@@ -61,8 +70,8 @@ function parse(name: CommandName, args: string[]) {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     return { values: values as Partial<Record<string, string | boolean>>, positionals };
   } catch (error) {
-    // The rest of the message about an unknown option explains how to write a positional argument.
-    const [problem = ''] = (error as Error).message.split('. To specify a positional');
+    // The rest of the message explains how to write an argument that starts with a dash.
+    const [problem = ''] = (error as Error).message.split(/\. To specify a positional|\.\nDid you forget/);
     const known = Object.keys(options).map((flag) => `--${flag}`);
     throw new UsageError(`${printable(problem).replace(/\.$/, '')}. The options are ${known.join(', ')} and --help.`);
   }

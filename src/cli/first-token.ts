@@ -45,9 +45,11 @@ export function describeFirstToken(tokens: string, grants: TokenGrants, url: str
   }
   return `
 A token for the user 'me' is in ${file}.
-Move the token to a safe place, and remove that file. To list your plants, run:
+To list your plants, run:
 
   curl -H "Authorization: Bearer $(cat ${shellQuoted(file)})" ${shellQuoted(`${url}/plants`)}
+
+Then move the token to a safe place, and remove that file.
 
 `;
 }

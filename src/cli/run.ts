@@ -62,7 +62,11 @@ async function dispatch(args: string[]): Promise<number> {
   }
   if (name === undefined) {
     const choices = similar.length > 0 ? similar : commandNames;
-    throw new UsageError(`There is no such command. The commands are ${choices.join(', ')}.`);
+    const given = similar.length > 0 && second !== undefined ? `${first} ${second}` : first;
+    // A longer or other argument may be a password.
+    let problem = /^[\w -]{1,20}$/.test(given) ? `There is no command '${given}'` : 'There is no such command';
+    if (first.startsWith('-')) problem = 'The command must come before the options';
+    throw new UsageError(`${problem}. The commands are ${choices.join(', ')}.`);
   }
   // By default, `ps` shows the arguments, which may contain a password, to all users on this machine.
   process.title = `plant-store ${name}`;

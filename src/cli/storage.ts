@@ -7,7 +7,7 @@ import { MemoryStorage } from '../storage/memory/memory-storage.ts';
 import { PostgresStorage } from '../storage/postgres/postgres-storage.ts';
 import { openToRead } from '../storage/sqlite/database.ts';
 import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
-import { loadOptional } from './command-line.ts';
+import { isFileName, loadOptional } from './command-line.ts';
 import type { Setting } from './command-line.ts';
 import { UsageError, withUsageError } from './errors.ts';
 import { printable } from './process.ts';
@@ -37,12 +37,12 @@ const forms: Readonly<Record<Kind, string>> = {
   memory: 'memory',
 };
 
-/** Error messages contain the value only if it looks like a file name. Any other value may contain a password. */
 export function parseStorage(setting: Setting, kinds: readonly Kind[] = ['sqlite', 'postgres']): StorageLocation {
   const { value, source } = setting;
   const location = parse(setting);
   if (location !== undefined && kinds.includes(location.kind)) return location;
-  const advice = /^[\w./-]+\.\w+$/.test(value) ? `: write sqlite:${value}` : '';
+  let advice = isFileName(value) ? `: write sqlite:${value}` : '';
+  if (location?.kind === 'postgres') advice = ': for PostgreSQL, use pg_dump and pg_restore';
   throw new UsageError(`${source} must be ${kinds.map((kind) => forms[kind]).join(' or ')}${advice}.`);
 }
 

@@ -36,7 +36,10 @@ export function readTokenFile(path: string): TokenRecord[] {
     return parseRecords(readFileSync(path));
   } catch (cause) {
     const message = `${path} cannot be used: ${(cause as Error).message}.`;
-    throw cause instanceof InvalidTokenFileError ? new InvalidTokenFileError(message) : new Error(message, { cause });
+    if (!(cause instanceof InvalidTokenFileError)) throw new Error(message, { cause });
+    throw new InvalidTokenFileError(
+      `${message} Correct it, or restore a backup, in which revoked tokens are still valid.`,
+    );
   }
 }
 
@@ -56,7 +59,7 @@ function parseRecords(bytes: Buffer): TokenRecord[] {
     content = JSON.parse(bytes.toString().replace(/^\uFEFF/, ''));
   } catch {
     // The SyntaxError is not set as the cause, because its message quotes the file's content.
-    throw new InvalidTokenFileError('it is not JSON: correct it. In a backup, revoked tokens are still valid');
+    throw new InvalidTokenFileError('it is not JSON');
   }
   const { version, tokens } = (content ?? {}) as Record<string, unknown>;
   if (version !== 1 || !Array.isArray(tokens)) throw new InvalidTokenFileError('it is not {"version":1,"tokens":[…]}');

@@ -61,7 +61,7 @@ it('readCommandLine › refuses an invalid operand, flag or variable, and names 
     process.env = {};
     assert.ok(readCommandLine(name, valid));
     refuse("Unknown option '--\\u000abogus'", [...valid, '--\nbogus']);
-    refuse('There are too many arguments.', [...valid, '--', '--help']);
+    refuse('There are too many arguments', [...valid, '--', '--help']);
     if (operand !== undefined) {
       for (const missing of [[], ['']]) refuse(`${operand} is required`, missing);
       for (const text of unclean) refuse(`${operand} `, ['--', text]);

@@ -103,10 +103,14 @@ const exportFrom = 'export --storage postgres://ada:sesame';
 
 /** Invalid command lines, separated by spaces, each with a key word of its message. */
 const misuses: Record<string, string> = {
-  serv: 'serve, token',
+  serv: "command 'serv'. The commands are serve, token",
+  '--port 0 serve': 'command must come before',
   // The arguments of a wrong command line can contain a password.
   'postgres://ada:sesame@localhost/plants': 'serve, token',
   'import postgres://ada:sesame@localhost/plants': 'too many arguments',
+  'import plants.ndjson': 'standard input, as in < plants.ndjson',
+  'backup a.db b.db': 'too many arguments: remove b.db.',
+  'serve --trusted-proxies -1': "'--trusted-proxies' argument is ambiguous. The options",
   'serve --port postgres://ada:sesame@localhost/plants': '65535',
   'serve --log postgres://ada:sesame@localhost/plants': 'pretty',
   'serve --storage data/plants.db': 'write sqlite:data/plants.db.',
@@ -115,12 +119,14 @@ const misuses: Record<string, string> = {
   'serve --cors-origin app.example.com': '"--cors-origin must be',
   'copy --from memory --to sqlite:a.db': '--from',
   'backup --storage memory a.db': 'sqlite:FILE',
+  'backup --storage postgres://ada:sesame@localhost/plants a.db': 'pg_dump',
   'import --storage memory': 'sqlite:FILE',
   'export --storage sqlite:x?mode=ro': 'commitThread=true',
   [`${exportFrom}@localhost:port/plants`]: 'Invalid URL',
   [`${exportFrom}@localhost/plants?sslrootcert=none.pem`]: 'none.pem',
   [`${exportFrom}@localhost/plants?schema=`]: 'schema',
   token: 'token create, token list, token revoke',
+  'token lst': "command 'token lst'",
   'token create ada --scope plants:admin': '--scope must be plants:read',
 };
 for (const wrong of ['memory', 'sqlite:', 'sqlite::memory:', 'sqlite://plants.db', 'mongodb://ada:sesame@localhost']) {

@@ -103,7 +103,7 @@ function openChecked(
   } catch (error) {
     database.close();
     if (hasResultCode(error, 'notADatabase')) {
-      throw unsupported(path, 'is not an SQLite database: check the path', error);
+      throw unsupported(path, 'is not an SQLite database: check the path, or restore a backup', error);
     }
     throw hasResultCode(error, 'corrupt') || hasResultCode(error, 'error') ? damaged(path, error) : error;
   }
@@ -116,7 +116,7 @@ function readVersion(database: DatabaseSync, path: string): number {
   const id = readPragma(database, 'application_id');
   if (id !== applicationId) {
     const found = `its application_id is ${id}, not ${applicationId}`;
-    throw unsupported(path, `is an SQLite database of another application: ${found}`);
+    throw unsupported(path, `is an SQLite database of another application (${found}): check the path`);
   }
   if (version === 0) throw unsupported(path, `lacks its schema version: its user_version is 0, not ${schemaVersion}`);
   if (version > schemaVersion) {
@@ -125,7 +125,7 @@ function readVersion(database: DatabaseSync, path: string): number {
   }
   const expectedBytes = readPragma(database, 'page_count') * readPragma(database, 'page_size');
   // If there is a WAL, missing pages might be in it.
-  if (!hasWal(path) && statSync(path).size < expectedBytes) throw unsupported(path, 'is damaged: it was truncated');
+  if (!hasWal(path) && statSync(path).size < expectedBytes) throw damaged(path, undefined, ': it was truncated');
   return version;
 }
 

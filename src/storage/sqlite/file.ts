@@ -65,8 +65,8 @@ export function identify(path: string): string | undefined {
 }
 
 /** The message does not say that the file is unchanged, because its WAL may have been checkpointed. */
-export function damaged(path: string, cause?: unknown, effect = ''): PlantStoreError {
-  const message = `${path} is damaged${effect}. Restore an intact backup.`;
+export function damaged(path: string, cause?: unknown, detail = ''): PlantStoreError {
+  const message = `${path} is damaged${detail}. Restore an intact backup.`;
   return new PlantStoreError('storage_unsupported', message, { cause });
 }
 

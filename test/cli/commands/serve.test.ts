@@ -57,6 +57,7 @@ it('plant-store serve › reads environment variables, and accepts its first tok
   else assert.deepEqual([status, stdout], [0, '[]'], stderr);
   assert.ok(first.stdout().includes(`the new file ${join(cwd, 'garden.db')}`), first.stdout());
   assert.equal(await first.stop(), 0);
+  assert.match(first.stdout(), /^ +curl .*\n\nThen move the token/m);
   assert.match(first.stderr(), /^[\d:]{8} GET \/openapi\.json 200 .*^[\d:]{8} stopped\n$/ms);
   assert.deepEqual((await readdir(cwd)).sort(), ['first-token.txt', 'garden.db', 'people.json']);
   for (const name of await readdir(cwd)) assert.equal((await stat(join(cwd, name))).mode & 0o777, 0o600, name);
@@ -89,7 +90,7 @@ it('plant-store serve › exits and names the problem if it cannot listen or can
     { flags: '--tokens none/tokens.json', problem: 'There is no folder', code: 2 },
     { flags: '--tokens etc', problem: 'is not a file', code: 2 },
     { flags: '--tokens loop', problem: 'loop cannot be used: ELOOP', code: 2 },
-    { flags: '--tokens bad.json', problem: /bad\.json cannot be used: (?!.*pst_)/, code: 2 },
+    { flags: '--tokens bad.json', problem: /bad\.json cannot be used: (?!.*pst_).* Correct it/, code: 2 },
   ]) {
     await assertFails(`serve ${flags}`, { cwd }, problem, code);
   }

@@ -83,12 +83,12 @@ const orphanedWal = /-wal contains writes, but .* is missing or empty/;
 const refused = [
   { what: 'is missing but has a WAL', make: crashed, change: rm, error: orphanedWal },
   { what: 'is empty but has a WAL', make: crashed, change: truncate, error: orphanedWal },
-  { what: 'is not a plant store', make: newPath, change: run('CREATE TABLE plants (id)'), error: /another appl/ },
-  { what: 'is not a plant store and has a WAL', make: newPath, change: addWal, error: /another application/ },
+  { what: 'is not a plant store', make: newPath, change: run('CREATE TABLE plants (id)'), error: /check the path/ },
+  { what: 'is not a plant store and has a WAL', make: newPath, change: addWal, error: /another appl.*check the path/ },
   { what: 'has a newer schema', make: stored, change: run('PRAGMA user_version = 2'), error: /schema version 2/ },
   { what: 'lacks its version', make: stored, change: run('PRAGMA user_version = 0'), error: /user_version is 0, not/ },
   { what: 'has lost its table', make: stored, change: run('DROP TABLE plants'), error: /is damaged/ },
-  { what: 'was truncated', make: stored, change: shorten, error: /is damaged/ },
+  { what: 'was truncated', make: stored, change: shorten, error: /is damaged.*Restore/ },
   { what: 'has a hard link', make: stored, change: addLink, error: /link: remove it/ },
 ];
 it('SqliteStorage file › is refused and stays unchanged if it is foreign, incomplete, damaged or linked', async (t) => {
