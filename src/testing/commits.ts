@@ -94,8 +94,8 @@ async function commitRandomly(place: Place, seed: number, users: readonly string
     calls.push('reopen()');
     if (place.canReopen) await expectStored(await place.open('reopen'), stored);
   } catch (error) {
-    const steps = calls.slice(-10).map((call) => `\n  ${call}`);
-    throw new Error(`${(error as Error).message}\nThe last calls:${steps.join('')}`, { cause: error });
+    const steps = ['The last calls:', ...calls.slice(-10)].join('\n  ');
+    throw new Error(`${(error as Error).message}\n${steps}`, { cause: error });
   }
 }
 
@@ -148,8 +148,7 @@ export const commitTests: Tests = {
       // Only the second of these writes changes the storage.
       await storage.commit([remove(-1), n % 2 === 0 ? create(n, 'bob') : remove(n - 1, 'bob'), remove(-2)]);
       const version = other.version();
-      const rule = 'A commit of another adapter must change the version to one that has never occurred.';
-      assert.ok(!versions.has(version), `${rule} dataVersion() returned ${version ?? ''} again.`);
+      assert.ok(!versions.has(version), `After a commit of another adapter, dataVersion() returned ${version} again.`);
       if (n % 10 === 0) await other.commit([create(n, 'eve')]);
       versions.add(version).add(other.version());
     }
@@ -161,8 +160,7 @@ export const commitTests: Tests = {
       if ((await listOneSet(other)) === former) stale.add(version);
     };
     await observeDuring(() => storage.commit(replacing), addStaleVersion);
-    const rule = 'dataVersion() must change after a list that did not return the plants of a commit in progress.';
-    assert.ok(!stale.has(other.version()), rule);
+    assert.ok(!stale.has(other.version()), 'dataVersion() must change after a list that did not return a new commit.');
   },
 
   'random batches have the outcomes that the contract describes, even if a create fails': (place) =>

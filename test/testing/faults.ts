@@ -210,8 +210,6 @@ export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<s
         await setImmediate();
         return real.isClosed() ? writes.map(() => true) : real.commit(writes);
       }),
-    },
-    'calls after close': {
       'throws instead of rejecting': {
         commit: (writes) => {
           real.refuseIfClosed();
