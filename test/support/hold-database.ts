@@ -9,10 +9,14 @@ const program = `
   const database = new DatabaseSync(path);
   database.exec(sql);
   parentPort.postMessage('holding');
-  setTimeout(() => database.close(), forMs);`;
+  setTimeout(() => {
+    if (database.isTransaction) database.exec('COMMIT');
+    database.close();
+  }, forMs);`;
 
 /**
- * Runs a statement on another connection. The connection keeps its locks for `forMs` milliseconds and is then closed.
+ * Runs SQL on another connection. The connection keeps its locks for `forMs` milliseconds, and then commits and is
+ * closed.
  */
 export async function holdDatabase(t: HasAfter, path: string, sql: string, forMs: number): Promise<void> {
   const worker = new Worker(program, { eval: true, workerData: { path, sql, forMs } });

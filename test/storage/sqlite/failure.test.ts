@@ -85,10 +85,14 @@ function testFaults(commitThread: boolean): void {
     assert.deepEqual(await idsAfterCrash(t, path), [...twenty, 21]);
   });
 
-  it('SqliteStorage waits for the lock before it creates its table in a new file', async (t) => {
-    const path = await newPath(t);
-    await holdDatabase(t, path, 'BEGIN IMMEDIATE', 150);
-    assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([create(1)]), [true]);
+  it('SqliteStorage waits for the lock before it creates its table, unless another process creates it', async (t) => {
+    const table = 'CREATE TABLE plants (user, id, name, tag, PRIMARY KEY (user, id))';
+    const schema = `${table}; PRAGMA application_id = 1347178068; PRAGMA user_version = 1`;
+    for (const sql of ['', schema]) {
+      const path = await newPath(t);
+      await holdDatabase(t, path, `BEGIN IMMEDIATE; ${sql}`, 150);
+      assert.deepEqual(await openSqlite(t, path, { commitThread }).commit([create(1)]), [true]);
+    }
   });
 
   it('SqliteStorage continues to list plants while a commit waits for the lock', async (t) => {
