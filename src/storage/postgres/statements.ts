@@ -43,11 +43,6 @@ export interface PageRow {
 /** A control character, which names and tags rarely contain. */
 const separator = '\x7f';
 
-/** Returns SQL that fails if the condition is true. The error, invalid_text_representation, contains the message. */
-function failIf(condition: string, message: string): string {
-  return `(CASE WHEN ${condition} THEN '${message}' ELSE 'true' END)::boolean`;
-}
-
 /** A standby can lack writes that the primary has acknowledged. */
 const requirePrimary = failIf(
   'pg_catalog.pg_is_in_recovery()',
@@ -65,8 +60,8 @@ const requireNulls = failIf(
   'array_nulls is off, so plants without a tag would get the tag NULL. Set it to on.',
 );
 
-// Always true. It makes a generic plan expect 1 request instead of 10. Otherwise, the generic plan would seem too
-// costly for fewer requests, and PostgreSQL would plan each such execution again.
+// Always true. It makes a generic plan expect 1 request instead of 10. If a generic plan seems costly, PostgreSQL plans
+// each execution again.
 const oneRequest = 'request.nth >= 1 AND request.nth <= 2147483647';
 
 /** The minimum size of a plant's JSON in bytes, in SQL. `octet_length` does not read long texts. */
@@ -74,55 +69,14 @@ const minPlantBytes = `pg_catalog.octet_length(name) +
   coalesce(pg_catalog.octet_length(tag) + ${taggedBytes}, ${untaggedBytes})`;
 
 const text = 'pg_catalog.text';
-
-/** Returns the rows of array parameters, each with its element type. The first parameter is `$first`. */
-function rowsFrom(first: number, ...types: string[]): string {
-  return `ROWS FROM (${types.map((type, n) => `pg_catalog.unnest($${first + n}::${type}[])`).join(', ')})`;
-}
-
 const conflict = 'ON CONFLICT ("user", id) DO NOTHING';
 const insert = `INSERT INTO :table ("user", id, name, tag)
   SELECT * FROM ${rowsFrom(1, text, 'bigint', text, text)} AS plants WHERE ${requireDurable} AND ${requireNulls}
   ${conflict} RETURNING "user", id::${text} AS id`;
 
-function deleteFrom(first: number): string {
-  return `DELETE FROM :table AS plants
-    USING ${rowsFrom(first, text, 'bigint')} WITH ORDINALITY AS request("user", id, nth)
-    WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest} AND ${requireDurable}
-    RETURNING plants."user", plants.id::${text} AS id`;
-}
-
-/**
- * Reads one row more than the limit. PostgreSQL estimates that `LIMIT $n` returns a tenth of its input. With a high
- * estimate, a generic plan seems costly, and PostgreSQL plans each execution again. Three nested limits lower the
- * estimate: to 1001 rows, to 100, and to 10.
- */
-function plantsOf(user: string, first: string, limit: string): string {
-  const all = `SELECT * FROM :table WHERE "user" = ${user} AND id >= ${first} ORDER BY id LIMIT ${maxPageLength + 1}`;
-  const bounded = `SELECT * FROM (${all}) AS bounded LIMIT ${limit} + 1`;
-  return `SELECT * FROM (${bounded}) AS limited LIMIT ${limit} + 1`;
-}
-
-/** Two separators replace a plant that has more bytes than the fourth parameter. */
-function pageOf(user: string, first: string, limit: string): string {
-  const plant = `name || coalesce('${separator}:' || tag, '${separator}')`;
-  const bounded = `CASE WHEN ${minPlantBytes} <= $4::integer THEN ${plant} ELSE '${separator}${separator}' END`;
-  return `SELECT pg_catalog.encode(pg_catalog.string_agg(pg_catalog.int8send(id), ''), 'hex') AS ids,
-    pg_catalog.string_agg(${bounded}, '${separator}') AS texts FROM (${plantsOf(user, first, limit)}) AS plants`;
-}
-
-/**
- * Returns the plants up to the first one at which the JSON exceeds `maxPageBytes`, and one more. The additional plant
- * shows that more plants follow, even if the first plant alone exceeds the size.
- */
-function rowsOf(plants: string, condition = 'true'): string {
-  return `SELECT "user", id::${text} AS id, name, tag FROM (
-      SELECT *, pg_catalog.sum(${minPlantBytes})
-        OVER (ORDER BY "user", id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS previous
-      FROM (${plants}) AS plants
-    ) AS plants
-    WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
-}
+/** SQL expressions for the values of the only request in `page`, and of each request in `pages`. */
+const onlyRequest = { user: '$1', first: '$2::bigint', limit: '$3::integer', maxPlantBytes: '$4::integer' };
+const eachRequest = { ...onlyRequest, user: 'request."user"', first: 'request.first', limit: 'request.most' };
 
 const templates: Readonly<Record<StatementName, string>> = {
   insertOne: `INSERT INTO :table ("user", id, name, tag)
@@ -133,15 +87,61 @@ const templates: Readonly<Record<StatementName, string>> = {
   // A single statement is atomic without an explicit transaction, so it can use any connection of the pool.
   insertAndDelete: `WITH created AS (${insert}), deleted AS (${deleteFrom(5)})
     SELECT "user", id FROM created UNION ALL SELECT "user", id FROM deleted`,
-  page: `SELECT '1' AS nth, page.* FROM (${pageOf('$1', '$2::bigint', '$3::integer')}) AS page WHERE ${requirePrimary}`,
+  page: `SELECT '1' AS nth, page.* FROM (${pageOf(onlyRequest)}) AS page WHERE ${requirePrimary}`,
   pages: `SELECT request.nth::${text} AS nth, page.*
     FROM ${rowsFrom(1, text, 'bigint', 'integer')} WITH ORDINALITY AS request("user", first, most, nth)
-    CROSS JOIN LATERAL (${pageOf('request."user"', 'request.first', 'request.most')}) AS page
+    CROSS JOIN LATERAL (${pageOf(eachRequest)}) AS page
     WHERE ${oneRequest} AND ${requirePrimary}`,
-  list: rowsOf(plantsOf('$1', '$2::bigint', '$3::integer'), `(SELECT ${requirePrimary})`),
+  list: rowsOf(plantsOf(onlyRequest), `(SELECT ${requirePrimary})`),
   scan: rowsOf(`SELECT * FROM :table WHERE ("user", id) > ($1, $2::bigint)
     ORDER BY "user", id LIMIT ${maxPageLength}`),
 };
+
+/** Returns SQL that fails if the condition is true. The error, invalid_text_representation, contains the message. */
+function failIf(condition: string, message: string): string {
+  return `(CASE WHEN ${condition} THEN '${message}' ELSE 'true' END)::boolean`;
+}
+
+/** Returns the rows of array parameters, each with its element type. The first parameter is `$first`. */
+function rowsFrom(first: number, ...types: string[]): string {
+  return `ROWS FROM (${types.map((type, n) => `pg_catalog.unnest($${first + n}::${type}[])`).join(', ')})`;
+}
+
+function deleteFrom(first: number): string {
+  return `DELETE FROM :table AS plants
+    USING ${rowsFrom(first, text, 'bigint')} WITH ORDINALITY AS request("user", id, nth)
+    WHERE plants."user" = request."user" AND plants.id = request.id AND ${oneRequest} AND ${requireDurable}
+    RETURNING plants."user", plants.id::${text} AS id`;
+}
+
+/**
+ * Reads one row more than the limit. PostgreSQL estimates that `LIMIT $n` returns a tenth of its input. Like
+ * `oneRequest`, nested limits make a generic plan seem cheap: they lower the estimate to 1001, 100 and 10 rows.
+ */
+function plantsOf({ user, first, limit }: typeof onlyRequest): string {
+  const all = `SELECT * FROM :table WHERE "user" = ${user} AND id >= ${first} ORDER BY id LIMIT ${maxPageLength + 1}`;
+  const bounded = `SELECT * FROM (${all}) AS bounded LIMIT ${limit} + 1`;
+  return `SELECT * FROM (${bounded}) AS limited LIMIT ${limit} + 1`;
+}
+
+/** Two separators replace a plant larger than `maxPlantBytes`. */
+function pageOf(request: typeof onlyRequest): string {
+  const plant = `name || coalesce('${separator}:' || tag, '${separator}')`;
+  const isSmall = `${minPlantBytes} <= ${request.maxPlantBytes}`;
+  const bounded = `CASE WHEN ${isSmall} THEN ${plant} ELSE '${separator}${separator}' END`;
+  return `SELECT pg_catalog.encode(pg_catalog.string_agg(pg_catalog.int8send(id), ''), 'hex') AS ids,
+    pg_catalog.string_agg(${bounded}, '${separator}') AS texts FROM (${plantsOf(request)}) AS plants`;
+}
+
+/** Returns plants until their minimum size exceeds `maxPageBytes`, and one more, which shows that more follow. */
+function rowsOf(plants: string, condition = 'true'): string {
+  return `SELECT "user", id::${text} AS id, name, tag FROM (
+      SELECT *, pg_catalog.sum(${minPlantBytes})
+        OVER (ORDER BY "user", id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS previous
+      FROM (${plants}) AS plants
+    ) AS plants
+    WHERE coalesce(previous, 0) <= ${maxPageBytes} AND ${condition} ORDER BY plants."user", plants.id`;
+}
 
 /**
  * All names in a statement are qualified, because the `search_path` of a connection can change at any time. A pooler
