@@ -29,7 +29,7 @@ interface Call {
   readonly target: ResolvedTarget;
   trace: RequestTrace | undefined;
   caller: Caller | undefined;
-  /** The user who holds a permit for this request; `undefined` if no permit has been taken. */
+  /** The user who holds a permit for this request; `undefined` if the request holds no permit. */
   permitHolder: string | undefined;
 }
 
@@ -84,7 +84,10 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     } catch (error) {
       const result = errorResult(call, error);
       // Without this delay, clients that repeat a refused request at once would keep the event loop busy.
-      if (result.code === 'saturated') await sleep(retryAfterSeconds * 1000);
+      if (result.code === 'saturated') {
+        releasePermit(call);
+        await sleep(retryAfterSeconds * 1000);
+      }
       return finish(call, result);
     }
   }
@@ -122,6 +125,11 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
     return { status, headers, body: errorBody(known), code };
   }
 
+  function releasePermit(call: Call): void {
+    if (call.permitHolder !== undefined) permits.release(call.permitHolder);
+    call.permitHolder = undefined;
+  }
+
   function report(error: unknown, call?: Call): void {
     call?.trace?.fail(error);
     const { requestId = '', request, target } = call ?? {};
@@ -142,7 +150,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
       onEnd: ({ isComplete, error }) => {
         if (hasEnded) return;
         hasEnded = true;
-        if (call.permitHolder !== undefined) permits.release(call.permitHolder);
+        releasePermit(call);
         if (error !== undefined) report(error, call);
         call.trace?.end({
           user: call.caller?.user,

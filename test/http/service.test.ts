@@ -7,7 +7,7 @@ import { Permits } from '../../src/http/service.ts';
 import { PlantStoreError } from '../../src/index.ts';
 import { eventuallyEqual } from '../support/eventually.ts';
 import { Hold, HookedStorage } from '../support/hooked-storage.ts';
-import { createFetchService, fronts } from '../support/service.ts';
+import { createFetchService, fronts, startService } from '../support/service.ts';
 
 it('every error is passed once to onError, and printed without secrets if onError is missing or fails', async (t) => {
   const printed = t.mock.method(console, 'error', () => undefined);
@@ -102,6 +102,27 @@ it('maxInFlight refuses the third request of a user after a second, and serves o
     for (const { status } of await Promise.all(listTwice())) assert.equal(status, 200);
     assert.deepEqual(faults, [], 'saturation is not reported');
   }
+});
+
+it('a write that the store refuses with saturated releases its permit once, before its response is delayed', async (t) => {
+  const storage = new HookedStorage();
+  const { call, store } = await startService(t, { storage, maxInFlight: 1 });
+  let deletes = 0;
+  store.deletePlant = () => {
+    deletes++;
+    return Promise.reject(new PlantStoreError('saturated'));
+  };
+  const refused = call('DELETE', '/plants/7');
+  await eventuallyEqual(() => deletes, 1);
+  assert.equal((await call('GET', '/plants', { token: 'bob' })).status, 200);
+  assert.equal((await refused).error, 50300);
+  const held = new Hold();
+  storage.beforeList = held.hook;
+  const list = call('GET', '/plants');
+  await held.begun;
+  assert.equal((await call('GET', '/plants', { token: 'bob' })).error, 50300);
+  held.release();
+  assert.equal((await list).status, 200);
 });
 
 it('maxInFlight is 1000 by default', async (t) => {
