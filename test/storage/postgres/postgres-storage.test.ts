@@ -4,7 +4,7 @@ import { after, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { PlantStore } from '../../../src/index.ts';
-import type { PlantPage } from '../../../src/index.ts';
+import type { ListRange, PlantPage } from '../../../src/index.ts';
 import { testStorageAdapter } from '../../../src/testing/test-storage-adapter.ts';
 import type { PostgresPool } from '../../../src/storage/postgres/statements.ts';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.ts';
@@ -82,11 +82,14 @@ it('lists of a PostgresStorage return any mix of long texts and separators, even
     const plants = all.map((each, n) => ({ id: BigInt(n), ...each }));
     await storage.commit(createEach(plants.map((plant) => ({ user, plant }))));
     // A limit above 1000 breaks the contract, but must not hang.
-    const limits = [1, 2, 3, 1000, 5000];
-    const list = (limit: number): Promise<PlantPage> => storage.list(user, { after: undefined, limit });
-    const expected = limits.map((limit) => ({ plants: plants.slice(0, limit), hasMore: plants.length > limit }));
-    assert.deepEqual(await Promise.all(limits.map(list)), expected);
-    assert.deepEqual(await list(3), expected[2]);
+    const ranges = [1, 2, 3, 1000, 5000].map((limit, n) => ({ after: n % 2 === 0 ? undefined : 0n, limit }));
+    const list = (range: ListRange): Promise<PlantPage> => storage.list(user, range);
+    const expected = ranges.map(({ after, limit }) => {
+      const rest = plants.slice(after === undefined ? 0 : 1);
+      return { plants: rest.slice(0, limit), hasMore: rest.length > limit };
+    });
+    assert.deepEqual(await Promise.all(ranges.map(list)), expected);
+    assert.deepEqual(await list({ after: undefined, limit: 3 }), expected[2]);
   });
   await fc.assert(property, { numRuns: 80 });
 });
