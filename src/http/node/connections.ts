@@ -96,28 +96,37 @@ export function currentResponse(socket: object | undefined): ServerResponse | un
   return (socket as { _httpMessage?: ServerResponse | null } | undefined)?._httpMessage ?? undefined;
 }
 
+/** A `net.Socket`, or a stream that replaces one. */
+interface Connection extends Duplex {
+  destroySoon?(): void;
+}
+
 /**
- * Sends the last data of a connection, and discards input for up to a second (RFC 9112 §9.6). Closing the connection
- * immediately would cause a TCP reset, and the client might not receive the response. No input becomes a request.
+ * Ends a connection after the data that has been written, and discards input for up to a second (RFC 9112 §9.6).
+ * Closing the connection immediately would cause a TCP reset, and the client might not receive the response. No input
+ * becomes a request.
  */
-export function endAndDrain(socket: Duplex, data?: string): void {
-  socket.end(data);
+export function drainAndDestroy(socket: Duplex): void {
+  socket.end();
   socket.resume();
-  // node:http resumes a paused socket in the next tick. Without its own listener, its parser then receives nothing.
+  // Replaces node:http's `data` listener, so that its parser receives no more input. Waits for the tick in which
+  // node:http resumes a paused socket.
   nextTick(() => socket.removeAllListeners('data').on('data', () => undefined));
   setTimeout(() => socket.destroy(), 1000).unref();
 }
 
 /** Makes a response the last one of its connection. A serverless adapter may have no connection. */
-export function closeAfter(response: ServerResponse, socket: Duplex | undefined): void {
+export function closeAfter(response: ServerResponse, socket: Connection | undefined): void {
   if (socket === undefined) return;
-  const end = endAndDrain.bind(undefined, socket, undefined);
+  const close = (): void => {
+    drainAndDestroy(socket);
+  };
   if (response.headersSent) {
-    response.once('finish', end);
+    response.once('finish', close);
   } else {
     response.setHeader('Connection', 'close');
     // node:http calls this method after the response, even if the client is still sending.
-    Object.assign(socket, { destroySoon: end });
+    socket.destroySoon = close;
   }
 }
 

@@ -8,7 +8,7 @@ import type { ErrorCode } from '../../core/model/errors.ts';
 import { checkIntegerOption, checkOptionNames } from '../../boundary/options.ts';
 import { bodyHeaders, errorBody, HttpError } from '../exchange.ts';
 import type { ServiceOptions, ServiceStore } from '../options.ts';
-import { closeAfter, connectionLimit, currentResponse, endAndDrain } from './connections.ts';
+import { closeAfter, connectionLimit, currentResponse, drainAndDestroy } from './connections.ts';
 import { manageConnections, openConnections } from './connections.ts';
 import { createRequestListener, maxFields } from './listener.ts';
 
@@ -63,7 +63,8 @@ export function createServerFor(listener: (...call: Parameters<RequestListener>)
       socket.pause();
       closeAfter(response, socket);
     } else if (socket.writable) {
-      endAndDrain(socket, rawResponse(clientErrors[code] ?? 'malformed_request'));
+      socket.write(rawResponse(clientErrors[code] ?? 'malformed_request'));
+      drainAndDestroy(socket);
     }
   });
   return server;
