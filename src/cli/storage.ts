@@ -57,13 +57,20 @@ function parse(setting: Setting): StorageLocation | undefined {
     : { kind: 'sqlite', place: requireSafePath(file), commitThread: thread === 'true' };
 }
 
-const integers = [
-  ...['max', 'port', 'query_timeout'],
-  ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
-];
-const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+/** The integer parameters and their maximums. Node.js and PostgreSQL store times as int32. */
+const integers: Readonly<Record<string, number>> = {
+  max: 2_147_483_647,
+  port: 65_535,
+  query_timeout: 2_147_483_647,
+  statement_timeout: 2_147_483_647,
+  lock_timeout: 2_147_483_647,
+  idle_in_transaction_session_timeout: 2_147_483_647,
+};
+const tlsModes = ['disable', 'no-verify', 'verify-full'];
+/** `pg` treats these modes as `verify-full`, and prints a warning. */
+const tlsAliases: readonly unknown[] = ['prefer', 'require', 'verify-ca'];
 const parameterNames = [
-  ...['application_name', 'host', 'options', 'password', 'schema', 'table', 'user', ...integers],
+  ...['application_name', 'host', 'options', 'password', 'schema', 'table', 'user', ...Object.keys(integers)],
   ...['sslcert', 'sslkey', 'sslmode', 'sslnegotiation', 'sslrootcert'],
 ];
 
@@ -77,6 +84,12 @@ function parseConnectionString({ value: text, source }: Setting): PostgresLocati
   const [, login = '', authority = '', path = '', query] = match;
   const parameters = new URLSearchParams(query);
   checkParameters(parameters, source);
+  // PostgreSQL supports U+0000 in no setting.
+  if (text.includes('%00')) throw new UsageError(`${source} must not contain %00.`);
+  const [, port] = /:([^:\]]+)$/.exec(authority) ?? [];
+  if (port !== undefined && !isIntegerUpTo(port, 65_535)) {
+    throw new UsageError(`The port of ${source} must be an integer from 1 to 65535.`);
+  }
   const host = parameters.get('host') ?? authority;
   if (host.includes(',')) throw new UsageError(`${source} must name one host: several hosts are not supported.`);
   const { max = '10', schema, table, ...others } = Object.fromEntries(parameters);
@@ -86,24 +99,28 @@ function parseConnectionString({ value: text, source }: Setting): PostgresLocati
   return { kind: 'postgres', place, source, connectionString, max: Number(max), schema, table };
 }
 
+function isIntegerUpTo(text: string, max: number): boolean {
+  return /^[1-9]\d*$/.test(text) && Number(text) <= max;
+}
+
 /** `pg` ignores unknown parameters, and does not reject invalid numbers. */
 function checkParameters(parameters: URLSearchParams, source: string): void {
   for (const [name, value] of parameters) {
+    const max = integers[name];
     let problem;
     if (!parameterNames.includes(name)) problem = `is not supported. Use ${parameterNames.join(', ')}`;
     else if (parameters.getAll(name).length > 1) problem = 'must not be repeated';
-    else if (integers.includes(name) && !/^[1-9]\d*$/.test(value)) problem = 'must be an integer from 1';
-    else if (name === 'sslmode' && !tlsModes.includes(value)) problem = `must be one of ${tlsModes.join(', ')}`;
-    else if (name === 'sslrootcert' && value === 'system') {
+    else if (max !== undefined && !isIntegerUpTo(value, max)) problem = `must be an integer from 1 to ${max}`;
+    else if (name === 'sslmode' && ![...tlsModes, ...tlsAliases].includes(value)) {
+      problem = `must be one of ${tlsModes.join(', ')}`;
+    } else if (name === 'sslrootcert' && value === 'system') {
       problem = 'must be a file. Without it, the CAs of Node.js are used';
     } else if (/^ssl(?:cert|key|rootcert)$/.test(name) && !isFileOrMissing(value)) {
       problem = 'must be a file';
     }
     if (problem !== undefined) throw new UsageError(`The parameter ${printable(name)} of ${source} ${problem}.`);
   }
-  // `pg` treats these modes as `verify-full`, and prints a warning.
-  const mode = parameters.get('sslmode');
-  if (mode !== null && ['prefer', 'require', 'verify-ca'].includes(mode)) parameters.set('sslmode', 'verify-full');
+  if (tlsAliases.includes(parameters.get('sslmode'))) parameters.set('sslmode', 'verify-full');
 }
 
 /** If `create` is true, creates a missing SQLite file, and the first operation creates a missing PostgreSQL table. */
@@ -139,9 +156,15 @@ function openPostgres(location: PostgresLocation, createTable: boolean): Storage
   pool.on('error', () => undefined);
   const storage = withUsageError(source, () => {
     // This client only validates the connection string, which a pool does not parse until it connects.
-    new Client(config);
+    const { port } = new Client(config);
+    // With such a port, `pg` throws an error instead of connecting, and the pool loses a connection.
+    if (!isIntegerUpTo(String(port), 65_535)) throw new Error('PGPORT must be an integer from 1 to 65535');
     return new PostgresStorage({ pool, schema, table, createTable });
   });
   const closeStorage = storage.close.bind(storage);
-  return Object.assign(storage, { close: () => closeStorage().then(() => pool.end()) });
+  // If `pg` has thrown an error instead of connecting, the promise of `end` never settles.
+  const endPool = (): void => {
+    if (!pool.ending) void pool.end();
+  };
+  return Object.assign(storage, { close: () => closeStorage().then(endPool) });
 }

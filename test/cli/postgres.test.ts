@@ -14,6 +14,7 @@ import { PostgresCluster } from '../support/postgres.ts';
 import { untilListening } from '../support/server-process.ts';
 import { createAll, rowOfPlants } from '../support/stored-plants.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { folderWithToken } from '../support/token-server.ts';
 
 const cluster = await PostgresCluster.start({ after }, { checksPassword: true });
@@ -27,8 +28,18 @@ it('openStorage › opens at most max connections to PostgreSQL, and closes them
   assert.deepEqual(await storage.commit([create(1n, 'ada', 'Fern')]), [true]);
   await Promise.all(Array.from({ length: 20 }, () => storage.list('ada', firstPage)));
   assert.equal(await cluster.connections(url), 2);
-  await storage.close();
+  for (let n = 0; n < 2; n++) await storage.close();
   await eventuallyEqual(() => cluster.connections(url), 0);
+});
+
+it('openStorage › rejects a call and closes if pg throws an error instead of connecting', async () => {
+  const location = {
+    ...locate('postgres://127.0.0.1/garden'),
+    connectionString: 'postgres://127.0.0.1/garden?host=%00',
+  };
+  const storage = openStorage(location);
+  await assert.rejects(storage.list('ada', firstPage), /null bytes|ERR_INVALID_ARG_VALUE/);
+  await storage.close();
 });
 
 it('openStorage › rejects a call if the connection is lost before its first statement', async (t) => {
@@ -68,6 +79,10 @@ it('parseStorage › refuses connection parameters that pg would ignore or misre
     'target_session_attrs=read-write': /target_session_attrs .* not supported/,
     'table=a&table=b': /repeated/,
     'query_timeout=10s': /integer/,
+    // After 2^31 ms or more, a timer of Node.js would expire at once.
+    'query_timeout=2147483648': /query_timeout of --storage must be an integer from 1 to 2147483647/,
+    'port=65536': /The parameter port of --storage must be an integer from 1 to 65535/,
+    'host=a%00': /must not contain %00/,
     'sslmode=allow': /verify-full/,
     'sslrootcert=system': /must be a file/,
     // `pg` reads the file synchronously, so a pipe without a writer would block the process.
@@ -77,6 +92,12 @@ it('parseStorage › refuses connection parameters that pg would ignore or misre
     assert.throws(() => locate(`postgres://ada:sesame@localhost/garden?${parameters}`), reason);
   }
   assert.throws(() => locate('postgres://ada:sesame@a:5432,b:5432/garden'), /one host/);
+  for (const port of ['0', '65536', 'x']) {
+    assert.throws(
+      () => locate(`postgres://ada:sesame@[::1]:${port}/garden`),
+      /The port of --storage must be an integer/,
+    );
+  }
   const location = locate('postgres://ada:a,b@[::1]:5432/garden?sslmode=require&max=3&table=pots#x');
   // With `require`, pg would print a warning.
   const connectionString = 'postgres://ada:a,b@[::1]:5432/garden?sslmode=verify-full';
@@ -108,6 +129,13 @@ it('isWrongSetting › recognizes a wrong password, role, database or schema, bu
     assert.ok(found?.includes(reason), `${text}: ${found}`);
   }
   assert.equal(await describe('postgres://ada:sesame@127.0.0.1:1/plants'), undefined);
+});
+
+it('plant-store commands › refuse an invalid PGPORT', async (t) => {
+  const context = { cwd: await temporaryFolder(t), env: { PGPORT: '65536' } };
+  for (const command of ['export', 'serve --port 0']) {
+    await assertFails(`${command} --storage postgres://ada:sesame@127.0.0.1/garden`, context, /PGPORT must be/, 2);
+  }
 });
 
 it('plant-store commands › create a PostgreSQL table only to write to it, and never create a schema', async (t) => {
