@@ -3,9 +3,10 @@ import { subscribe } from 'node:diagnostics_channel';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { setTimeout } from 'node:timers';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asStorageError, errorTable } from '../core/model/errors.ts';
+import type { PlantStoreError } from '../core/model/errors.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import type { CommitMessage } from '../core/write-queue.ts';
 import { manageConnections, openConnections } from '../http/node/connections.ts';
@@ -55,6 +56,7 @@ export function createAdminServer(
 
 /** How long a request waits for a check, and how long the result of a check is reused. */
 const checkMs = 1000;
+const late = 'It did not respond within a second.';
 
 /** Checks on request, at most once a second, whether the storage can be read and written. */
 export class Readiness {
@@ -64,8 +66,8 @@ export class Readiness {
   readonly #user = randomUUID();
   /** The latest check. At most one check runs at a time, so that checks do not accumulate if the storage hangs. */
   #latest: Promise<string> | undefined;
-  /** Why the latest check failed; `undefined` if it succeeded or is still running. */
-  failure: unknown;
+  /** Why the storage does not work; `undefined` if it works. */
+  failure: PlantStoreError | undefined;
   /** Set to `false` while the server starts or stops. Then `/ready` returns 503, and problems are not logged. */
   isServing = false;
 
@@ -80,24 +82,34 @@ export class Readiness {
    */
   async storageProblem(): Promise<string> {
     this.#latest ??= this.#check();
-    return Promise.race([this.#latest, sleep(checkMs, 'It did not respond within a second.', { ref: false })]);
+    return Promise.race([this.#latest, sleep(checkMs, late, { ref: false })]);
   }
 
   async #check(): Promise<string> {
-    const before = this.failure;
-    this.failure = undefined;
+    // If the check settles later, its result replaces this failure.
+    const timer = setTimeout(() => {
+      this.#report(asStorageError(new Error(late)));
+    }, checkMs).unref();
     try {
       await this.#storage.list(this.#user, { after: undefined, limit: 1 });
       // Unlike `list`, a commit fails if the file is read-only or if the write permission is missing. This commit can
       // overlap a commit of the store, but not another check.
       await this.#storage.commit([{ kind: 'delete', user: this.#user, id: 0n }]);
-      if (before !== undefined && this.isServing) this.#log.info('The storage works again.');
+      this.#report(undefined);
     } catch (error) {
-      this.failure = asStorageError(error);
-      if (before === undefined && this.isServing) this.#log.error('The storage does not work', this.failure);
+      this.#report(asStorageError(error));
     }
+    clearTimeout(timer);
     setTimeout(() => (this.#latest = undefined), checkMs).unref();
     return this.failure === undefined ? '' : printable(describeError(this.failure));
+  }
+
+  #report(failure: PlantStoreError | undefined): void {
+    const before = this.failure;
+    this.failure = failure;
+    if (!this.isServing) return;
+    if (failure === undefined && before !== undefined) this.#log.info('The storage works again.');
+    if (failure !== undefined && before === undefined) this.#log.error('The storage does not work', failure);
   }
 }
 

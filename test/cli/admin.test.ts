@@ -137,16 +137,24 @@ it('serve at its connection limit › responds on the admin port, and serves new
   assert.doesNotMatch(server.stderr(), /EMFILE|cannot be used/);
 });
 
-it('Readiness › runs at most one check at a time, and waits a second for its result', async (t) => {
+it('Readiness › runs one check at a time, waits a second for its result, and logs that it took longer', async (t) => {
   const held = new Hold();
   const storage = new HookedStorage();
   storage.beforeCommit = held.hook;
   const commits = t.mock.method(storage, 'commit').mock;
-  const readiness = new Readiness(storage, new Log('json', 'error', () => undefined));
-  // The sleep keeps the process running, because the timers of a Readiness do not.
-  const [late] = await Promise.all([readiness.storageProblem(), readiness.storageProblem(), sleep(1100)]);
-  assert.equal(late, 'It did not respond within a second.');
+  const messages: unknown[] = [];
+  const log = new Log('json', 'info', (text) => messages.push((JSON.parse(text) as { message: unknown }).message));
+  const readiness = new Readiness(storage, log);
+  readiness.isServing = true;
+  const late = 'It did not respond within a second.';
+  for (let n = 0; n < 2; n++) {
+    // The sleep keeps the process running, because the timers of a Readiness do not.
+    const [first, second] = await Promise.all([readiness.storageProblem(), readiness.storageProblem(), sleep(1100)]);
+    assert.deepEqual([first, second], [late, late]);
+    assert.deepEqual(messages, [`The storage does not work: ${late}`]);
+  }
   assert.equal(commits.callCount(), 1);
   held.release();
   await eventuallyEqual(() => readiness.storageProblem(), '');
+  assert.deepEqual(messages.slice(1), ['The storage works again.']);
 });
