@@ -118,20 +118,21 @@ export function formatCount(count: number, unit: string): string {
 
 /** Signals within this interval count as one. If npm runs a command, Ctrl-C causes two: npm forwards the signal. */
 const sameSignalMs = 100;
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs `work` with an `AbortSignal`. SIGINT, SIGTERM and, on a terminal, SIGHUP abort it, with the signal's name as the
- * reason. A second signal ends the process.
+ * reason. A second signal ends the process. Without a terminal, SIGHUP is ignored until the process ends.
  */
 export async function runInterruptibly<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
+  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+  if (hasTerminal) signals.push('SIGHUP');
+  else process.on('SIGHUP', () => undefined);
   const interruption = new AbortController();
   const stopListening = (): void => {
     for (const name of signals) process.off(name, onSignal);
   };
   const onSignal = (name: NodeJS.Signals): void => {
-    if (name === 'SIGHUP' && !hasTerminal) return;
     interruption.abort(name);
     setTimeout(stopListening, sameSignalMs).unref();
   };

@@ -25,7 +25,7 @@ export function callCommand(args: string[], context: CallContext): Promise<Finis
 
 /** The events to which a command adds listeners that it does not remove. */
 const events: readonly (readonly [NodeJS.EventEmitter, string])[] = [
-  ...['SIGUSR1', 'warning', 'uncaughtException'].map((event) => [process, event] as const),
+  ...['SIGHUP', 'SIGUSR1', 'warning', 'uncaughtException'].map((event) => [process, event] as const),
   ...[process.stdout, process.stderr].map((stream) => [stream, 'error'] as const),
 ];
 

@@ -59,6 +59,9 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     await eventuallyEqual(() => log().at(-1)?.['message'], 'SIGINT: stopping');
     assert.equal((await fetch(`${adminUrl}/ready`)).status, 503);
     assert.equal((await fetch(`${adminUrl}/live`)).status, 200);
+    // Without a terminal, SIGHUP is ignored, even if it would arrive as a second signal.
+    await sleep(200);
+    void server.stop('SIGHUP');
     assert.equal((await create(1)).status, 200);
     // Signals that arrive soon after the first have no effect.
     await eventually(() => {
