@@ -2,6 +2,7 @@ import { PlantStoreError } from '../core/model/errors.ts';
 import { int64FromText } from '../core/model/plant.ts';
 import type { PlantId } from '../core/model/plant.ts';
 import { maxPageLength } from '../core/page.ts';
+import type { JsonPage } from '../core/page.ts';
 import type { ListOptions } from '../core/plant-store.ts';
 import type { Pages, Result } from './exchange.ts';
 import type { ServiceStore } from './options.ts';
@@ -12,14 +13,13 @@ import type { ServiceStore } from './options.ts';
  */
 export async function readList(store: ServiceStore, user: string, query: ListOptions, path: string): Promise<Result> {
   const { limit } = query;
-  const { json, count, lastId, hasMore } = await store.listPageJson(user, query);
-  if (!hasMore) return { status: 200, body: bodyOf(json) };
+  const page = await store.listPageJson(user, query);
+  if (!page.hasMore) return { status: 200, body: bodyOf(page.json) };
   if (limit === undefined || limit > maxPageLength) {
-    const left = (limit ?? Infinity) - count;
-    return { status: 200, body: pagesFrom(store, user, { bytes: Buffer.from(json).subarray(0, -1), lastId, left }) };
+    return { status: 200, body: pagesFrom(store, user, partOf(page, '['), limit ?? Infinity) };
   }
-  const link = `<${path}?limit=${limit}&after=${lastId ?? ''}>; rel="next"`;
-  return { status: 200, headers: { Link: link }, body: bodyOf(json) };
+  const link = `<${path}?limit=${limit}&after=${page.lastId ?? ''}>; rel="next"`;
+  return { status: 200, headers: { Link: link }, body: bodyOf(page.json) };
 }
 
 /** The minimum length of a long page, in UTF-16 code units. */
@@ -30,28 +30,30 @@ function bodyOf(json: string): string | Buffer<ArrayBuffer> {
   return json.length < longPage ? json : Buffer.from(json);
 }
 
-/** A page of a long list, as part of a JSON array without its closing bracket. */
-interface Part {
+/** A page of a long list. */
+interface Part extends Omit<JsonPage, 'json'> {
+  /** The plants after `[` or `,`, without the closing bracket. */
   readonly bytes: Buffer<ArrayBuffer>;
-  readonly lastId: PlantId | undefined;
-  /** The number of plants left to read after this page; 0 if the list is complete. */
-  readonly left: number;
 }
 
-/** Yields the pages of a list. Each page is read only after the previous page has been sent. */
-async function* pagesFrom(store: ServiceStore, user: string, part: Part): Pages {
-  for (; part.left > 0; part = await nextPart(store, user, part)) yield part.bytes;
-  yield part.bytes;
-  yield Buffer.from(']');
-}
-
-async function nextPart(store: ServiceStore, user: string, { lastId: after, left }: Part): Promise<Part> {
-  const limit = left === Infinity ? undefined : left;
-  const { json, count, lastId, hasMore } = await store.listPageJson(user, { after, limit });
+/** Replaces the opening bracket of a page with `start`, and omits the closing bracket. */
+function partOf({ json, count, lastId, hasMore }: JsonPage, start: '[' | ','): Part {
   const bytes = Buffer.from(json);
-  // The opening bracket becomes a comma, or is omitted if no plants follow.
-  bytes.write(',');
-  return { bytes: bytes.subarray(Number(count === 0), -1), lastId, left: hasMore ? left - count : 0 };
+  bytes.write(start);
+  return { bytes: bytes.subarray(0, -1), count, lastId, hasMore };
+}
+
+/** Yields the pages of a list as one JSON array. Each page is read only after the previous page has been sent. */
+async function* pagesFrom(store: ServiceStore, user: string, part: Part, limit: number): Pages {
+  let left = limit;
+  for (;;) {
+    if (part.count > 0) yield part.bytes;
+    left -= part.count;
+    if (!part.hasMore || left <= 0) break;
+    const range = { after: part.lastId, limit: left === Infinity ? undefined : left };
+    part = partOf(await store.listPageJson(user, range), ',');
+  }
+  yield Buffer.from(']');
 }
 
 /** Parses the query string of a list request, without its `?`. The store checks the range of `limit`. */
