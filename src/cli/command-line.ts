@@ -111,13 +111,14 @@ function requireCleanText({ value, source }: Setting): void {
   if (control !== undefined) {
     throw new UsageError(`${source} contains the control character ${printable(control)}${advice}.`);
   }
-  if (value.trim() !== value) throw new UsageError(`${source} starts or ends with a space.`);
+  const end = /^\uFEFF|\uFEFF$/.test(value) ? 'U+FEFF, a byte order mark' : 'a space';
+  if (value.trim() !== value) throw new UsageError(`${source} starts or ends with ${end}.`);
 }
 
 export function parseWord<Word extends string>({ value, source }: Setting, words: readonly Word[]): Word {
   const word = words.find((known) => known === value);
-  if (word === undefined) throw new UsageError(`${source} must be ${words.join(' or ')}.`);
-  return word;
+  if (word !== undefined) return word;
+  throw new UsageError(`${source} must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`);
 }
 
 export const defaultLogFormat: LogFormat = process.stderr.isTTY ? 'pretty' : 'json';

@@ -45,7 +45,7 @@ const unclean = ['jos\uFFFD', '\ud800', 'a\u0000', 'plants.db\r', '\u001b[31m', 
 /** Returns invalid values of a flag. `problem` follows the name of the flag in the error message. */
 function wrongValues({ value, max, words }: Flag): [wrong: string, problem: string][] {
   const wrong = (texts: string[], problem: string): [string, string][] => texts.map((text) => [text, problem]);
-  if (value === undefined) return wrong(['yes', 'TRUE'], ' must be 1 or true');
+  if (value === undefined) return wrong(['yes', 'TRUE'], ' must be 1, true, 0 or false');
   if (words !== undefined) return wrong(['other'], ` must be ${words.join(' or ')}`);
   return wrong(max === undefined ? [] : [`${max + 1}`, '-1', '0x10', '1.5'], ` must be an integer from 0 to ${max}`);
 }
@@ -65,6 +65,7 @@ it('readCommandLine › refuses an invalid operand, flag or variable, and names 
     if (operand !== undefined) {
       for (const missing of [[], ['']]) refuse(`${operand} is required`, missing);
       for (const text of unclean) refuse(`${operand} `, ['--', text]);
+      refuse(`${operand} starts or ends with U+FEFF`, ['--', '\uFEFFa']);
     }
     for (const flag of flagsOf(name)) {
       const row: Flag = flags[flag];
