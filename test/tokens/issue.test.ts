@@ -89,7 +89,7 @@ it('issueToken › keeps the read access of the group, but gives no access to ot
   await issueToken(path, { user: 'ada' });
   const isRoot = process.geteuid?.() === 0;
   if (!isRoot) t.diagnostic('not tested with another owner or group, which only root can set');
-  // Only root can keep the group: for another account, the new file has its own group.
+  // Only root can keep the group. A file that another account creates has that account's group.
   t.after(() => isRoot && process.seteuid?.(0));
   for (const { before, after, gid = 0, euid = 0, newGid = gid } of [
     { before: 0o664, after: 0o640 },

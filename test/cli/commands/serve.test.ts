@@ -104,14 +104,14 @@ it('plant-store serve › exits and names the problem if it cannot listen or can
     assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}\\. Change ${flags}\\."}\n$`));
   }
   const server = await startServer(t, [], { cwd });
-  // The command contains the token that a failed start created.
+  // An earlier start, which could not listen, has created the first token.
   await server.printed(/curl/);
   await rm(join(cwd, 'tokens.json'));
   await assertFails('serve', { cwd }, `${join(cwd, 'first-token.txt')}, which exists`, 2);
   assert.ok(!(await readdir(cwd)).includes('tokens.json'));
 });
 
-it('plant-store serve › creates a missing or empty database only if there is no tokens file', async (t) => {
+it('plant-store serve › creates a missing or empty database without --create only if there is no tokens file', async (t) => {
   const { cwd, tokens } = await folderWithToken(t);
   const file = join(cwd, 'plants.db');
   const advice = `The tokens file ${tokens} exists, so the database may be lost: check --storage, `;
@@ -123,7 +123,8 @@ it('plant-store serve › creates a missing or empty database only if there is n
   execute(file, 'CREATE TABLE a (b); DROP TABLE a');
   await assertFails('serve', { cwd }, `${file} is empty. ${advice}`, 2);
   await rm(tokens);
-  const { stop, stderr } = await startServer(t, [], { cwd });
+  const child = spawnCommand(['serve', '--port', '0'], { cwd });
+  const { stop, stderr } = await untilListening(t, child, /^Plant Store listening on /m);
   assert.equal(await stop(), 0);
   assert.ok(stderr().includes(`There is no tokens file ${tokens}, although ${file} exists.`), stderr());
 });
