@@ -111,7 +111,7 @@ export class WriteQueue {
   async #waitUntilQuiet(): Promise<void> {
     for (let iterations = 0; iterations < maxWaitIterations; iterations++) {
       const before = this.#waiting.length;
-      await this.#waitFor(maxBatchWrites, setImmediate);
+      await this.#waitForWrites(maxBatchWrites);
       if (this.#waiting.length === before) return;
     }
   }
@@ -125,22 +125,21 @@ export class WriteQueue {
     const batch: Entry[] = [];
     const byUser = new Map<string, { readonly ids: Set<bigint>; bytes: number }>();
     let freeBytes = maxBatchBytes;
-    this.#waiting = this.#waiting.filter((entry) => {
+    for (const entry of this.#waiting.splice(0)) {
       const { write } = entry;
       const id = idOf(write);
       const bytes = (entry.bytes ??= sizeOf(write));
-      let taken = byUser.get(write.user);
-      if (taken === undefined) byUser.set(write.user, (taken = { ids: new Set(), bytes: 0 }));
-      const isFull = batch.length === maxBatchWrites || (batch.length > 0 && taken.bytes + bytes > freeBytes);
-      const mustWait = isFull || taken.ids.has(id);
+      let ofUser = byUser.get(write.user);
+      if (ofUser === undefined) byUser.set(write.user, (ofUser = { ids: new Set(), bytes: 0 }));
+      const fits = batch.length === 0 || (batch.length < maxBatchWrites && ofUser.bytes + bytes <= freeBytes);
+      if (fits && !ofUser.ids.has(id)) {
+        ofUser.bytes += bytes;
+        freeBytes -= bytes;
+        batch.push(entry);
+      } else this.#waiting.push(entry);
       // Later writes to the same plant must not overtake this one.
-      taken.ids.add(id);
-      if (mustWait) return true;
-      taken.bytes += bytes;
-      freeBytes -= bytes;
-      batch.push(entry);
-      return false;
-    });
+      ofUser.ids.add(id);
+    }
     return batch;
   }
 
@@ -185,17 +184,18 @@ export class WriteQueue {
     const enough = Math.min(this.#waiting.length + clients, maxBatchWrites);
     const waitMs = Math.min(commitMs / 4, maxReturnWaitMs);
     // The minimum delay of a timer is 1 ms.
-    if (waitMs >= 1) await this.#waitFor(enough, (end) => setTimeout(end, waitMs));
+    if (waitMs >= 1) await this.#waitForWrites(enough, waitMs);
   }
 
-  /** Waits until `enough` writes are waiting, or until `start` calls its callback. */
-  #waitFor(enough: number, start: (end: () => void) => unknown): Promise<void> {
+  /** Waits until `enough` writes are waiting, but at most `maxMs` or, without it, until the next iteration. */
+  #waitForWrites(enough: number, maxMs?: number): Promise<void> {
     return new Promise((resolve) => {
       this.#onArrival = () => {
         if (this.#waiting.length >= enough) resolve();
       };
       this.#onArrival();
-      start(resolve);
+      if (maxMs === undefined) setImmediate(resolve);
+      else setTimeout(resolve, maxMs);
     });
   }
 }
