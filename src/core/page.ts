@@ -11,7 +11,7 @@ export interface JsonPage {
   readonly count: number;
   /** The id of the last plant; `undefined` if the page is empty. */
   readonly lastId: PlantId | undefined;
-  /** Whether the user has plants with ids greater than `lastId`. */
+  /** Whether the user has plants with ids greater than `lastId`; `false` if `limit` is 0. */
   readonly hasMore: boolean;
 }
 

@@ -117,7 +117,7 @@ export class PlantStore {
   /**
    * Returns a page of a user's plants as JSON, in the form of a response to `GET /plants`. A page contains at most 1000
    * plants, and fewer if names or tags are very long. If `hasMore` is `true`, pass `lastId` as `after` to read the next
-   * page.
+   * page. If `limit` is 0, the page is empty, and `hasMore` is `false` even if the user has plants.
    *
    * @throws {PlantStoreError} `invalid_limit` if `limit` is invalid; `invalid_after` if `after` is invalid.
    * @example

@@ -18,7 +18,7 @@ export interface ServiceRequest {
   readonly isOpen: boolean;
   /** Returns the value of a header; some repeated values are joined with commas. `name` must be in lower case. */
   header(name: string): string | undefined;
-  /** @throws {HttpError} if other recipients could interpret the request differently. */
+  /** @throws {HttpError} `malformed_request` or `header_too_large` if the request must not be handled. */
   check?(): void;
   /** @throws {HttpError} `body_too_large`, or `malformed_request` if the client disconnects before the end. */
   readBody(maxBytes: number): Promise<Buffer>;

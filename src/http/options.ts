@@ -68,7 +68,6 @@ export interface FailedRequest {
   readonly path: string;
 }
 
-/** The options of any front. */
 export type AnyOptions = ServiceOptions<never>;
 
 type ParsedOptions = { readonly [Name in keyof AnyOptions]-?: Exclude<AnyOptions[Name], undefined> } & {

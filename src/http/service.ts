@@ -70,7 +70,7 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
       if (operation === undefined) throw new HttpError('method_not_allowed');
       if (operation.scope !== undefined) {
         const found = findCaller(authenticate, request, target.path);
-        // `await` would take CPU time even without a promise.
+        // `await` takes CPU time even if the value is not a promise.
         call.caller = 'then' in found ? await found : found;
         const { user, scopes } = call.caller;
         if (scopes?.includes(operation.scope) === false) throw new HttpError('insufficient_scope');
@@ -152,11 +152,12 @@ export function createService(store: ServiceStore, options: AnyOptions): Service
         hasEnded = true;
         releasePermit(call);
         if (error !== undefined) report(error, call);
+        const endCode = error === undefined ? code : 'incomplete';
         call.trace?.end({
           user: call.caller?.user,
           tokenId: call.caller?.tokenId,
           status: isGone ? clientGone : status,
-          code: isGone ? undefined : error === undefined ? code : 'incomplete',
+          code: isGone ? undefined : endCode,
           isComplete,
         });
       },

@@ -31,7 +31,7 @@ interface Row {
   /** What each of the connections sends in turn. load.lua replaces the words in angle brackets. */
   readonly requests: readonly string[];
   readonly connections: number;
-  /** Matches the names of the servers. */
+  /** Matches the names of the servers that this row measures. */
   readonly candidates: RegExp;
   /** How long each server is measured in each round; by default, half a second. */
   readonly seconds?: number;
@@ -89,7 +89,7 @@ async function runLoad(port: number, { requests, connections }: Row, seconds: nu
   const first = requests === deletes ? (deleted.get(port) ?? 0) : ++runs;
   const script = join(import.meta.dirname, 'load.lua');
   const options = ['-t1', `-c${connections}`, '-d1h', '--timeout=10s', '-s', script, `http://127.0.0.1:${port}`];
-  // wrk ends when it receives SIGINT. Its own durations are whole seconds.
+  // The timeout ends wrk with SIGINT, because `-d` accepts only whole seconds.
   const limit = { timeout: seconds * 1000, killSignal: 'SIGINT' } as const;
   const args = [...options, '--', String(first), ...requests];
   const wrk = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'], ...limit });
@@ -161,7 +161,7 @@ async function runRow(row: Row): Promise<RowResult> {
   return { name: row.name, rounds: all.length, steady: steady.length, medians };
 }
 
-/** Also returns the ratio of a server's CPU time to that of the other build, or of the bare server. */
+/** Returns a server's medians, and the ratio of its CPU time to that of the other build, if any, or the bare server. */
 function mediansOf(name: string, steady: readonly Round[]): Figures {
   const against = `${name} (against)`;
   const base = selected.some((each) => each.name === against) ? against : bareName;

@@ -81,7 +81,7 @@ it('an unknown option, or one with an invalid value, causes a TypeError that nam
   }
 });
 
-it('a service throws a TypeError if the store is not a PlantStore', () => {
+it('a service throws a TypeError if its store lacks a method', () => {
   for (const create of [createFetchHandler, createPlantServer, createRequestListener]) {
     const expected = { name: 'TypeError', message: /^store must be a PlantStore/ };
     assert.throws(() => create(storage as never, { authenticate }), expected);

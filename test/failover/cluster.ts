@@ -63,7 +63,7 @@ function createMachine(name: string, address: string, folder: string) {
       signalDatabase('SIGKILL');
       await patroni.kill();
     },
-    /** Runs a command of patronictl without its questions. Returns its output. */
+    /** Runs patronictl without confirmation prompts. Returns its output. */
     patronictl: (command: string, ...options: string[]) =>
       runSuccessfully('patronictl', ['-c', join(folder, 'patroni.yml'), command, 'garden', '--force', ...options]),
     /** Runs a statement as the superuser. Returns the values. */

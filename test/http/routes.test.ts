@@ -8,7 +8,7 @@ function resolve(target: string, basePath = ''): string | undefined {
   return route && [route.path, idText, query].join(' ').trim();
 }
 
-it('a request target matches a route exactly, as a path or an absolute URL, with any query', () => {
+it('resolveTarget matches an exact path, also in an absolute URL, and ignores the query', () => {
   for (const target of ['/plants', '/plants?', 'http://plants.test/plants', 'HTTPS://x:8443/plants']) {
     assert.equal(resolve(target), '/plants', target);
   }

@@ -74,10 +74,7 @@ export function openDisk(disk: Disk): DiskStorage {
 /** Methods that replace those of a correct adapter. */
 type Changes = Partial<StorageAdapter>;
 
-/**
- * Faults of an adapter, grouped by a part of the title of the test that must fail. For each test of the suite, there is
- * a fault that only this test detects.
- */
+/** Faults, by a part of the title of the test that must fail. */
 export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<string, Changes>> {
   /** Commits in another way, but still rejects after close. */
   const commits = (commit: (writes: readonly Write[]) => unknown): Changes => ({

@@ -3,7 +3,7 @@ import { int64FromJsonNumber } from './plant.ts';
 /** A match inside a string is harmless: it only makes parsing slower. */
 const fractionOrExponent = /\d[.eE]/;
 
-/** The letters of the name `id` can be escaped. */
+/** Matches a member `id` with a number. JSON can escape the letters of the name. */
 const idMember = /"(?:i|\\u0069)(?:d|\\u0064)"\s*:\s*([-\d.eE+]+)/y;
 
 const [quote, backslash, openArray, closeArray, openObject, closeObject] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];

@@ -114,7 +114,7 @@ it('the body of a fetch request is not accessed if the request can be refused fr
   }
 });
 
-it('createFetchHandler responds with 500 to a request of node:http, or one whose body is used', async (t) => {
+it('createFetchHandler returns 500 for a node:http request, or a Request whose body was already read', async (t) => {
   const { send, store, faults } = createFetchService(t);
   const [used, locked, handled] = [newPost(fern), newPost(fern), newPost('x')];
   await used.json();

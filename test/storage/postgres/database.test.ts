@@ -58,7 +58,7 @@ it('PostgresStorage table › is created once by ten servers that start at the s
   assert.equal((await cluster.queryAt(connectionString, 'SELECT FROM public.plants')).length, 11);
 });
 
-it('PostgresStorage table › is created once its schema exists, unless createTable is false', async (t) => {
+it('PostgresStorage table › is created after its schema, unless createTable is false', async (t) => {
   const options = { pool: cluster.pool(t), schema: 'beds' };
   const [storage, other] = [new PostgresStorage(options), new PostgresStorage({ ...options, createTable: false })];
   await assertAllUnsupported(storage, /schema "beds" does not exist/);

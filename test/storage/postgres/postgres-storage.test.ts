@@ -152,7 +152,7 @@ it('PostgresStorage waits for lists in progress when it is closed, and does not 
   assert.equal((await pool.query('SELECT')).rowCount, 1);
 });
 
-// A result is held in memory before its pages are built. docs/postgresql.md: lists use up to four connections.
+// Bounds the memory of results. docs/postgresql.md says that lists use up to four connections.
 it('PostgresStorage runs at most four list statements at a time, each of which returns at most 2 MiB', async (t) => {
   let [running, most, mostBytes] = [0, 0, 0];
   const storage = open(t, async (statement, run) => {

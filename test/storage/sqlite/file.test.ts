@@ -42,7 +42,7 @@ it('SqliteStorage file › is refused if its folder is missing, or if it is a fo
   assert.throws(() => new SqliteStorage(folder), refusal);
   for (const path of databaseFiles(join(folder, 'plants.db')).reverse()) {
     await rm(path, { force: true });
-    // Opening it could block.
+    // Opening a pipe could block.
     execFileSync('mkfifo', [path]);
     assert.throws(() => new SqliteStorage(join(folder, 'plants.db')), refusal);
     assert.throws(() => openToRead(join(folder, 'plants.db')), refusal);
@@ -51,7 +51,7 @@ it('SqliteStorage file › is refused if its folder is missing, or if it is a fo
   }
 });
 
-it('SqliteStorage file › has mode 0600, settings for durable commits, and plain rows', async (t) => {
+it('SqliteStorage file › has mode 0600, settings for durable commits, and a plain column for each field', async (t) => {
   const path = await newPath(t);
   await createAll(path, hostilePlants);
   using database = openDatabase(path, 5000);

@@ -63,7 +63,7 @@ export async function ids(storage: SqliteStorage): Promise<number[]> {
 /** Returns the ids that a server would find if the process that has the file open crashed now. */
 export async function idsAfterCrash(t: HasAfter, path: string): Promise<number[]> {
   const copy = await newPath(t);
-  // The WAL is copied first, because a commit thread that has just started can move its writes to the file meanwhile.
+  // The WAL is copied first, because a new commit thread can checkpoint the WAL meanwhile.
   for (const ending of ['-wal', '']) await copyFile(path + ending, copy + ending).catch(() => undefined);
   const found = await ids(openSqlite(t, copy));
   assert.equal(checkIntegrity(copy), 'ok');

@@ -87,7 +87,7 @@ it('commit thread › rejects commits with the reason if it cannot load its code
   await storage.close();
 });
 
-it('commit thread › keeps the process running only during a commit or close, and warns at most once', async (t) => {
+it('commit thread › keeps Node.js running only during a commit or close, and prints at most one warning', async (t) => {
   const cwd = await temporaryFolder(t);
   const path = join(cwd, 'plants.db');
   await createAll(path, []);
