@@ -60,11 +60,11 @@ export type ErrorCode =
   | 'closed';
 
 function row(integer: number, message: string): ErrorRow {
-  return { status: Math.floor(integer / 100), integer, message };
+  return Object.freeze({ status: Math.floor(integer / 100), integer, message });
 }
 
 /** The status, the integer and the default message of each error code. */
-export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
+export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = Object.freeze({
   invalid_json: row(40001, 'The body is not JSON in UTF-8.'),
   invalid_plant: row(40002, 'The body is not a NewPlant.'),
   id_taken: row(40003, 'You already have a plant with this id.'),
@@ -92,7 +92,7 @@ export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
   saturated: row(50300, 'Too many requests or writes are pending. Try again shortly.'),
   storage_unavailable: row(50301, 'The storage failed. Try again shortly.'),
   closed: row(50302, 'The store is closed.'),
-};
+});
 
 /**
  * An error that the library throws. The message never contains a secret. If a PlantStore method rejects with this

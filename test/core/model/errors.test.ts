@@ -14,6 +14,10 @@ it('errorTable has a unique integer for each code, which docs/http-api.md descri
   assert.deepEqual(described.sort(), rows.map(([code, { integer }]) => `${code} ${integer}`).sort());
 });
 
+it('errorTable and its rows are frozen', () => {
+  for (const object of [errorTable, ...Object.values(errorTable)]) assert.ok(Object.isFrozen(object));
+});
+
 it('PlantStoreError has the status of its code and, by default, the message of errorTable', () => {
   for (const [code, { status, message }] of rows) {
     const error = new PlantStoreError(code);
