@@ -6,7 +6,6 @@ import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asStorageError, errorTable } from '../core/model/errors.ts';
-import type { PlantStoreError } from '../core/model/errors.ts';
 import type { StorageAdapter } from '../core/storage-adapter.ts';
 import type { CommitMessage } from '../core/write-queue.ts';
 import { manageConnections, openConnections } from '../http/node/connections.ts';
@@ -67,7 +66,7 @@ export class Readiness {
   /** The latest check. At most one check runs at a time, so that checks do not accumulate if the storage hangs. */
   #latest: Promise<string> | undefined;
   /** Why the storage does not work; `undefined` if it works. */
-  failure: PlantStoreError | undefined;
+  failure: unknown;
   /** Set to `false` while the server starts or stops. Then `/ready` returns 503, and problems are not logged. */
   isServing = false;
 
@@ -104,7 +103,7 @@ export class Readiness {
     return this.failure === undefined ? '' : printable(describeError(this.failure));
   }
 
-  #report(failure: PlantStoreError | undefined): void {
+  #report(failure: unknown): void {
     const before = this.failure;
     this.failure = failure;
     if (!this.isServing) return;

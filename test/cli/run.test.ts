@@ -122,7 +122,7 @@ const misuses: Record<string, string> = {
   'backup --storage postgres://ada:sesame@localhost/plants a.db': 'pg_dump',
   'import --storage memory': 'sqlite:FILE',
   'export --storage sqlite:x?mode=ro': 'commitThread=true',
-  [`${exportFrom}@localhost:port/plants`]: 'Invalid URL',
+  [`${exportFrom}@localhost:port/plants`]: 'The port of --storage',
   [`${exportFrom}@localhost/plants?sslrootcert=none.pem`]: 'none.pem',
   [`${exportFrom}@localhost/plants?schema=`]: 'schema',
   token: 'token create, token list, token revoke',
