@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorChain } from '../../boundary/error-text.ts';
@@ -28,8 +29,6 @@ const checkTokensMs = 1000;
 const retryStorageMs = 1000;
 const closeMs = 1000;
 
-const [stdout, stderr] = [new Output(process.stdout), new Output(process.stderr)];
-
 export async function run(settings: Settings<'serve'>): Promise<number> {
   const location = parseStorage(settings.storage, ['sqlite', 'postgres', 'memory']);
   const tokens = requireSafePath(settings.tokens.value);
@@ -47,35 +46,12 @@ export async function run(settings: Settings<'serve'>): Promise<number> {
   }
 }
 
-/** Parses the options of the service, which have a syntax of their own. */
-function parseService({ 'base-path': path, 'cors-origin': cors, 'trusted-proxies': proxies }: Settings<'serve'>) {
-  const basePath = path.value ?? '';
-  withUsageError(path.source, () => {
-    checkBasePath(basePath);
-  });
-  const origins = cors.value?.split(',').map((origin) => origin.trim()) ?? [];
-  const corsOrigin = withUsageError(cors.source, () => parseCorsOrigin(origins));
-  return { basePath, corsOrigin, trustedProxies: proxies.value };
-}
-
 async function serve(settings: Settings<'serve'>, location: StorageLocation, tokens: string): Promise<number> {
-  const { docs, 'admin-port': adminPort, 'admin-host': adminHost } = settings;
-  if (adminPort.value === undefined && adminHost.value !== undefined) {
-    throw new UsageError(`${adminHost.source} needs --admin-port.`);
-  }
   const service = parseService(settings);
-  // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
-  process.on('SIGUSR1', () => undefined);
-  const log = new Log(settings.log.value ?? defaultLogFormat, settings['log-level'].value, stderr.write.bind(stderr));
-  // Node.js would write warnings, including those of `pg`, and uncaught errors to standard error in several lines.
-  process.removeAllListeners('warning').on('warning', ({ message }) => {
-    log.error(`Warning: ${message}`);
-  });
-  process.on('uncaughtException', (error) => {
-    log.error('The server ends', error);
-    void end(log, 1);
-  });
-  const addDocs = docs.value ? createDocs(docs.source, service.basePath) : undefined;
+  const output = new ServerOutput(settings);
+  const { log } = output;
+  handleProcessEvents(output);
+  const addDocs = settings.docs.value ? createDocs(settings.docs.source, service.basePath) : undefined;
   const openGrants = (): TokenGrants => new TokenGrants(tokens, log.error.bind(log), log.info.bind(log));
   const isFirstStart = !hasFile(tokens);
   const existing = isFirstStart ? undefined : openGrants();
@@ -88,8 +64,9 @@ async function serve(settings: Settings<'serve'>, location: StorageLocation, tok
   const readiness = new Readiness(storage, log);
   await runInterruptibly(async (signal) => {
     const signaled = once(signal, 'abort');
+    const isUsable = (): Promise<boolean> => untilUsable(readiness, location.place, output, signal);
     // A first start that fails can be repeated, because the tokens file is created after the database.
-    if (isFirstStart && (await untilUsable(readiness, location.place, log, signal))) await createFirstToken(tokens);
+    if (isFirstStart && (await isUsable())) await createFirstToken(tokens);
     if (signal.aborted) return;
     const grants = existing ?? openGrants();
     const listener = createRequestListener(store, {
@@ -102,68 +79,121 @@ async function serve(settings: Settings<'serve'>, location: StorageLocation, tok
     const server = createServerFor(addDocs?.(listener) ?? listener);
     logEvents(server, log);
     // The public port is opened last. Otherwise, a failure to open the admin port would cut off requests.
-    let adminUrl;
-    if (adminPort.value !== undefined) {
-      const adminServer = createAdminServer(server, readiness, grants);
-      const host = adminHost.value ?? '127.0.0.1';
-      adminUrl = await listen(adminServer, host, adminPort.value, '--admin-port or --admin-host');
-      say(`Health and metrics: ${adminUrl}`);
-    }
+    const adminUrl = await openAdminPort(settings, server, readiness, grants);
+    if (adminUrl !== undefined) output.say(`Health and metrics: ${adminUrl}`);
     const url = await listen(server, settings.host.value, settings.port.value, '--port or --host');
     setInterval(grants.check.bind(grants), checkTokensMs).unref();
-    if (await untilUsable(readiness, location.place, log, signal)) {
+    if (await isUsable()) {
       readiness.isServing = true;
       // Supervisors and scripts wait for this line.
-      say(`Plant Store listening on ${url}`);
-      say(`Plants are stored in ${isNewFile ? 'the new file ' : ''}${location.place}, and tokens in ${tokens}.`);
-      if (docs.value) say(`Try it in a browser: ${reachableUrl(url)}/docs`);
-      stdout.write(describeFirstToken(tokens, grants, reachableUrl(url)));
+      output.say(`Plant Store listening on ${url}`);
+      output.say(`Plants are stored in ${isNewFile ? 'the new file ' : ''}${location.place}, and tokens in ${tokens}.`);
+      if (settings.docs.value) output.say(`Try it in a browser: ${reachableUrl(url)}/docs`);
+      output.write(describeFirstToken(tokens, grants, reachableUrl(url)));
       log.info('listening', { version, commit: commit || undefined, url, adminUrl, storage: location.place });
     }
     await signaled;
     log.info(`${String(signal.reason)}: stopping`);
     readiness.isServing = false;
-    await sleep(settings['drain-delay'].value * 1000);
-    const cutOff = await drainServer(server);
-    if (cutOff > 0) log.error(`${formatCount(cutOff, 'connection')} cut off, because requests did not end in time.`);
+    await stop(server, settings['drain-delay'].value, log);
   });
   // A database that does not respond must not keep the process running.
   await Promise.race([store.close(), sleep(closeMs)]);
   log.info('stopped');
-  return end(log, 0);
+  return output.end(0);
 }
 
-/**
- * Writes the remaining output and ends the process. If a thread still cannot write to a terminal or a disk, the process
- * ends itself with SIGTERM, because `process.exit()` would wait for this thread.
- */
-async function end(log: Log, code: number): Promise<never> {
-  log.reportRepeats();
-  const isFlushed = await Promise.all([stderr.flush(), stdout.flush()]);
-  if (isFlushed.includes(false)) {
-    process.removeAllListeners('SIGTERM');
-    process.kill(process.pid);
+/** Parses the options of the service, which have a syntax of their own. */
+function parseService(settings: Settings<'serve'>) {
+  const { 'admin-port': adminPort, 'admin-host': adminHost } = settings;
+  if (adminPort.value === undefined && adminHost.value !== undefined) {
+    throw new UsageError(`${adminHost.source} needs --admin-port.`);
   }
-  process.exit(code);
+  const { 'base-path': path, 'cors-origin': cors, 'trusted-proxies': proxies } = settings;
+  const basePath = path.value ?? '';
+  withUsageError(path.source, () => {
+    checkBasePath(basePath);
+  });
+  const origins = cors.value?.split(',').map((origin) => origin.trim()) ?? [];
+  const corsOrigin = withUsageError(cors.source, () => parseCorsOrigin(origins));
+  return { basePath, corsOrigin, trustedProxies: proxies.value };
+}
+
+/** Writes to standard output, which is for people and supervisors, and to the log on standard error. */
+class ServerOutput {
+  readonly #stdout = new Output(process.stdout);
+  readonly #stderr = new Output(process.stderr);
+  readonly log: Log;
+
+  constructor({ log, 'log-level': level }: Settings<'serve'>) {
+    this.log = new Log(log.value ?? defaultLogFormat, level.value, this.#stderr.write.bind(this.#stderr));
+  }
+
+  write(text: string): void {
+    this.#stdout.write(text);
+  }
+
+  say(text: string): void {
+    this.write(`${text}\n`);
+  }
+
+  /**
+   * Writes the remaining output and ends the process. If a thread still cannot write to a terminal or a disk, the
+   * process ends itself with SIGTERM, because `process.exit()` would wait for this thread.
+   */
+  async end(code: number): Promise<never> {
+    this.log.reportRepeats();
+    const isFlushed = await Promise.all([this.#stderr.flush(), this.#stdout.flush()]);
+    if (isFlushed.includes(false)) {
+      process.removeAllListeners('SIGTERM');
+      process.kill(process.pid);
+    }
+    process.exit(code);
+  }
+}
+
+function handleProcessEvents(output: ServerOutput): void {
+  // By default, this signal opens the debugger of Node.js. Log rotation scripts for nginx send it.
+  process.on('SIGUSR1', () => undefined);
+  // Node.js would write warnings, including those of `pg`, and uncaught errors to standard error in several lines.
+  process.removeAllListeners('warning').on('warning', ({ message }) => {
+    output.log.error(`Warning: ${message}`);
+  });
+  process.on('uncaughtException', (error) => {
+    output.log.error('The server ends', error);
+    void output.end(1);
+  });
 }
 
 /** Waits until the storage works. Resolves with `false` after a signal. Rejects if waiting cannot help. */
-async function untilUsable(readiness: Readiness, place: string, log: Log, signal: AbortSignal): Promise<boolean> {
+async function untilUsable(
+  readiness: Readiness,
+  place: string,
+  output: ServerOutput,
+  signal: AbortSignal,
+): Promise<boolean> {
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const problem = await readiness.storageProblem();
     if (problem === '') return true;
     if (isWrongSetting(readiness.failure)) throw readiness.failure;
     if (isFirst) {
-      say(`Plant Store is waiting for the storage: ${place}`);
-      log.error(`Waiting for the storage: ${problem}`);
+      output.say(`Plant Store is waiting for the storage: ${place}`);
+      output.log.error(`Waiting for the storage: ${problem}`);
     }
     await sleep(retryStorageMs, undefined, { signal }).catch(() => undefined);
   }
   return false;
 }
 
-function say(text: string): void {
-  stdout.write(`${text}\n`);
+async function openAdminPort(
+  { 'admin-port': port, 'admin-host': host }: Settings<'serve'>,
+  server: Server,
+  readiness: Readiness,
+  grants: TokenGrants,
+): Promise<string | undefined> {
+  if (port.value === undefined) return undefined;
+  const adminServer = createAdminServer(server, readiness, grants);
+  return listen(adminServer, host.value ?? '127.0.0.1', port.value, '--admin-port or --admin-host');
 }
 
 export async function listen(server: Server, host: string, port: number, flags: string): Promise<string> {
@@ -180,6 +210,13 @@ export async function listen(server: Server, host: string, port: number, flags: 
   }
   const { port: listening } = server.address() as AddressInfo;
   return `http://${name.includes(':') ? `[${name}]` : name}:${listening}`;
+}
+
+/** Finishes the requests in progress, after a delay in which the server still accepts connections. */
+async function stop(server: Server, delaySeconds: number, log: Log): Promise<void> {
+  await sleep(delaySeconds * 1000);
+  const cutOff = await drainServer(server);
+  if (cutOff > 0) log.error(`${formatCount(cutOff, 'connection')} cut off, because requests did not end in time.`);
 }
 
 /** Returns a URL with which programs on this machine can reach a server, even if it listens on all addresses. */
