@@ -99,7 +99,7 @@ export class OpenFiles {
   readonly files: FileSet;
   /** The folder of the files, or `undefined` if the path is a symbolic link. */
   readonly #folderPath: string | undefined;
-  /** The folder when the files were last compared; `undefined` if its timestamp might not show a later change. */
+  /** The folder when the files were last compared; `undefined` if they must be compared after the next commit. */
   #folder: BigIntStats | undefined;
   #loss: Loss | undefined;
 
@@ -119,15 +119,21 @@ export class OpenFiles {
 
   /** Throws an error if the commit was written to a file that was removed or replaced. */
   checkAfterCommit(): void {
-    const path = this.#folderPath;
-    const folder = path === undefined ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (folder !== undefined && isUnchanged(folder, this.#folder)) return;
+    const folder = this.#readFolder();
+    const last = this.#folder;
+    if (last && folder?.ino === last.ino && folder.dev === last.dev && folder.ctimeNs === last.ctimeNs) return;
     this.#loss = findLoss(this.files);
-    const isSettled = folder !== undefined && Date.now() - Number(folder.ctimeMs) > timestampResolutionMs;
-    this.#folder = isSettled ? folder : undefined;
+    this.#folder = folder;
     // Saves the plants that only the removed WAL contains.
     if (this.#loss === 'walRemoved') tryCheckpoint(this.database);
     this.refuseAfterLoss();
+  }
+
+  /** Returns `undefined` if the folder might change without another timestamp. */
+  #readFolder(): BigIntStats | undefined {
+    if (this.#folderPath === undefined) return undefined;
+    const folder = statSync(this.#folderPath, { bigint: true, throwIfNoEntry: false });
+    return folder && Date.now() - Number(folder.ctimeMs) > timestampResolutionMs ? folder : undefined;
   }
 
   /**
@@ -148,10 +154,6 @@ export class OpenFiles {
     this.database.close();
     reader?.close();
   }
-}
-
-function isUnchanged(folder: BigIntStats, last: BigIntStats | undefined): boolean {
-  return folder.ino === last?.ino && folder.dev === last.dev && folder.ctimeNs === last.ctimeNs;
 }
 
 /** Throws an error if one of the files was removed or replaced. */

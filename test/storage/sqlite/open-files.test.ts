@@ -105,6 +105,8 @@ function testLosses(commitThread: boolean): void {
     const path = await newPath(t);
     const storage = await open(t, path);
     for (const ending of endings) await rename(path + ending, `${path}.away${ending}`);
+    // The timestamp of the folder shows even a change that is not recent.
+    await folderIsSettled();
     await assertLost(storage);
     for (const ending of endings) await rename(`${path}.away${ending}`, path + ending);
     await assertLost(storage);
