@@ -27,10 +27,7 @@ export class PageReader {
   readonly #cache: PageCache | undefined;
   readonly #arrivals = new Arrivals();
   #arrived: Entry[] = [];
-  /**
-   * Requests whose page is not cached, by user. Users are served in the order of the map. Those in `#reading` are
-   * skipped.
-   */
+  /** Requests whose page is not cached, by user. Users are served in the order of the map, unless in `#reading`. */
   readonly #waiting = new Map<string, Entry[]>();
   /** The users whose pages are being read. */
   readonly #reading = new Set<string>();
@@ -69,12 +66,13 @@ export class PageReader {
 
   #takeTurn(): void {
     runInNeutralContext(() => {
-      this.#resolveCached();
+      this.#resolveOrSortArrived();
       this.#readWaiting();
     });
   }
 
-  #resolveCached(): void {
+  /** Resolves the arrived requests whose page is cached, and sorts the others by user. */
+  #resolveOrSortArrived(): void {
     const arrived = this.#arrived;
     if (arrived.length === 0) return;
     this.#arrived = [];
@@ -125,7 +123,7 @@ export class PageReader {
       page.then(resolve, reject);
       count++;
     }
-    // Adding the user again moves it to the end of the map.
+    // Adding the user again moves it to the end of the map, where this turn skips it.
     this.#waiting.delete(user);
     if (count < entries.length) this.#waiting.set(user, entries.slice(count));
     this.#reading.add(user);
