@@ -37,7 +37,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   prepareFile(path);
   // A file with a WAL is checked with a read-only connection first. Closing a read-write connection would checkpoint
   // the WAL, even if the file belongs to another application.
-  if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs, () => undefined).close();
+  if (hasWal(path)) openChecked(path, 'mode=ro', busyTimeoutMs).close();
   return openChecked(path, 'mode=rw', busyTimeoutMs, (database, version) => {
     if (version === 0) {
       inTransaction(database, 'IMMEDIATE', () => {
@@ -86,11 +86,12 @@ export function openToRead(path: string): DatabaseSync {
 /** See https://www.sqlite.org/uri.html. Without a mode, SQLite would create a missing file. */
 type OpenParameter = 'mode=ro' | 'mode=rw' | 'mode=ro&immutable=1';
 
+/** Opens a plant store or a new file, and prepares the connection. After an error, the connection is closed. */
 function openChecked(
   path: string,
   parameter: OpenParameter,
   busyTimeoutMs: number,
-  check: (database: DatabaseSync, version: number) => void,
+  prepare?: (database: DatabaseSync, version: number) => void,
 ): DatabaseSync {
   const url = pathToFileURL(path);
   url.search = parameter;
@@ -98,7 +99,7 @@ function openChecked(
   try {
     // One transaction reads one state of the file, even if another process creates the schema at the same time.
     const version = inTransaction(database, 'DEFERRED', () => readVersion(database, path));
-    check(database, version);
+    prepare?.(database, version);
     return database;
   } catch (error) {
     database.close();
