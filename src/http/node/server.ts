@@ -1,6 +1,5 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
-import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { errorTable } from '../../core/model/errors.ts';
@@ -114,13 +113,9 @@ export async function drainServer(
   const { graceMs = 8000 } = options;
   checkIntegerOption('graceMs', graceMs, 0, 2_147_483_647);
   server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
-  // The sockets without a response in progress, and the number of bytes that each has received.
-  const idle = new Map<Socket, number>();
-  for (const [socket, { isSilent }] of openConnections(server)) {
+  for (const socket of openConnections(server).keys()) {
     const response = currentResponse(socket);
-    if (response !== undefined) closeAfter(response, socket);
-    // A connection that has sent a part of its first header, or whose first request upgraded it, is not idle.
-    else if (!isSilent || socket.bytesRead === 0) idle.set(socket, socket.bytesRead);
+    if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
   // close() calls this method, which would also close connections whose next request has not been read yet.
   server.closeIdleConnections = () => undefined;
@@ -130,11 +125,7 @@ export async function drainServer(
   let inUse = 0;
   const sweep = setInterval(() => {
     const elapsedMs = performance.now() - startMs;
-    if (elapsedMs >= Math.min(lingerMs, graceMs)) {
-      for (const [socket, bytesRead] of idle) if (socket.bytesRead === bytesRead) socket.destroy();
-      // On a server of `createPlantServer`, this would cut off responses that have been written, but not sent.
-      if (openConnections(server).size === 0) server.closeIdleConnections();
-    }
+    if (elapsedMs >= Math.min(lingerMs, graceMs)) closeIdle(server);
     if (elapsedMs < graceMs) return;
     server.getConnections((_, count) => {
       inUse ||= count;
@@ -144,4 +135,16 @@ export async function drainServer(
   await closed;
   clearInterval(sweep);
   return inUse;
+}
+
+function closeIdle(server: Server): void {
+  const sockets = [...openConnections(server).keys()];
+  // Before version 26, Node.js does not consider a connection idle if it has not received any request.
+  for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  // Node.js closes a connection whose response is `finished`, which means written, even if it has not been sent.
+  const responses = sockets.flatMap((socket) => currentResponse(socket) ?? []);
+  const sending = responses.filter(({ writableEnded }) => writableEnded);
+  for (const response of sending) Object.assign(response, { finished: false });
+  server.closeIdleConnections();
+  for (const response of sending) Object.assign(response, { finished: true });
 }

@@ -7,11 +7,13 @@ import { drainServer } from '../../../src/http.ts';
 import { connectionLimit } from '../../../src/http/node/connections.ts';
 import { readDocument } from '../../support/documents.ts';
 import { eventuallyEqual } from '../../support/eventually.ts';
+import { Hold, HookedStorage } from '../../support/hooked-storage.ts';
 import { listen } from '../../support/listen.ts';
 import { mockClock } from '../../support/mock-timers.ts';
 import { begin, get, head, listRequest, openAccepted, parseRawAnswers } from '../../support/raw-http.ts';
 import { post, RawConnection } from '../../support/raw-http.ts';
 import { createListener, startService } from '../../support/service.ts';
+import { createPlants } from '../../support/stored-plants.ts';
 
 it('drainServer ends incomplete requests after graceMs, by default 8 s', { timeout: 60_000 }, async (t) => {
   const { store, listener } = createListener(t);
@@ -93,6 +95,26 @@ it('drainServer lets a slow client finish reading a list, and closes idle connec
   connection.socket.resume();
   assert.ok((await connection.untilClosed()).endsWith(`["${name}"]`));
   assert.equal(await drained, 0, 'the connection was not closed at the end of graceMs');
+});
+
+it('drainServer responds to the next request of a client that was receiving a list', async (t) => {
+  const storage = new HookedStorage();
+  storage.maxPage = 1;
+  const service = await startService(t, { storage });
+  await createPlants(service.store, 2);
+  const hold = new Hold();
+  storage.beforeList = (_, { after }) => (after === undefined ? undefined : hold.hook());
+  const { connection } = await begin(t, service, listRequest);
+  await hold.begun;
+  const drained = drainServer(service.server);
+  hold.release();
+  await connection.until(/\]\r\n0\r\n\r\n$/);
+  connection.send(listRequest);
+  assert.match(
+    await connection.untilClosed(),
+    /keep-alive[^]*\]\r\n0\r\n\r\nHTTP\/1.1 200 OK\r\n[^]*Connection: close/,
+  );
+  assert.equal(await drained, 0);
 });
 
 it('maxConnections reserves 96 file descriptors, but allows at least 8 connections', () => {
