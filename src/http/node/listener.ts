@@ -231,7 +231,7 @@ class NodeRequest implements ServiceRequest {
     if (message.readableEnded) return bytes.all;
     return new Promise((resolve, reject) => {
       const settle = (error?: HttpError): void => {
-        message.off('data', onData).off('end', onEnd).off('close', onEnd);
+        message.off('data', onData).off('end', onEnd).off('close', onClose);
         if (error === undefined) resolve(bytes.all);
         else reject(error);
       };
@@ -243,8 +243,11 @@ class NodeRequest implements ServiceRequest {
         // The server may have sent an error response, for example after a timeout, before the rest of the body arrived.
         settle(this.isOpen ? undefined : new HttpError('malformed_request'));
       };
-      // After a disconnect, `end` is not emitted.
-      message.on('data', onData).on('end', onEnd).on('close', onEnd);
+      // After a disconnect, `end` is not emitted. Requests of serverless adapters have no socket to tell them apart.
+      const onClose = (): void => {
+        settle(new HttpError('malformed_request'));
+      };
+      message.on('data', onData).on('end', onEnd).on('close', onClose);
     });
   }
 }

@@ -107,6 +107,19 @@ it('the listener sends lists to test doubles, and reports a request or response 
   assert.deepEqual(faults, []);
 });
 
+it('the listener refuses a request without a socket whose body is cut off', async (t) => {
+  const { listener, store } = createListener(t);
+  const { request, response, chunks } = createDoubles();
+  Object.assign(request, { method: 'POST' });
+  request.push('{"id":1,"name":"Fern"}');
+  const handled = listener(request, response);
+  await nextTurn();
+  request.destroy();
+  await handled;
+  assert.equal(errorOf(JSON.parse(chunks.map(String).join(''))), 40009);
+  assert.deepEqual(await store.listPlants('ada'), []);
+});
+
 it('a long list waits for a client that does not read, and stops when the client disconnects', async (t) => {
   const storage = new HookedStorage();
   const service = await startService(t, { storage, maxInFlight: 1 });
