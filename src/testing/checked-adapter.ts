@@ -87,7 +87,8 @@ export class CheckedAdapter {
   }
 
   close(): Promise<void> {
-    return this.#call('close()', () => this.#adapter.close());
+    // The result is not used, so an adapter in JavaScript need not return a promise.
+    return this.#call('close()', async () => this.#adapter.close());
   }
 }
 

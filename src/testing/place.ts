@@ -57,7 +57,7 @@ export interface StorageAdapterTestOptions<Location extends StorageLocation = St
 /** Tests by their titles. Each test receives its own place. */
 export type Tests = Readonly<Record<string, (place: Place) => Promise<void>>>;
 
-export type SuiteContext = Pick<TestContext, 'after' | 'skip'>;
+export type SuiteContext = Pick<TestContext, 'after' | 'diagnostic' | 'skip'>;
 
 /** Thrown to skip a test. The message is the reason. */
 export class Skip extends Error {}
@@ -65,17 +65,19 @@ export class Skip extends Error {}
 /** The location of one test, and the adapters that the test opens there. */
 export class Place {
   readonly options: StorageAdapterTestOptions;
+  readonly #t: SuiteContext;
   readonly #callTimeoutMs: number;
   #location = {} as StorageLocation;
   readonly #adapters: CheckedAdapter[] = [];
 
-  constructor(options: StorageAdapterTestOptions, callTimeoutMs: number) {
+  constructor(options: StorageAdapterTestOptions, t: SuiteContext, callTimeoutMs: number) {
     this.options = options;
+    this.#t = t;
     this.#callTimeoutMs = callTimeoutMs;
   }
 
-  async create(t: SuiteContext): Promise<void> {
-    this.#location = await this.call('createLocation()', async () => this.options.createLocation(t));
+  async create(): Promise<void> {
+    this.#location = await this.call('createLocation()', async () => this.options.createLocation(this.#t));
   }
 
   async close(): Promise<void> {
@@ -130,8 +132,12 @@ export class Place {
     });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      const error = new Error(`${text} did not settle within ${this.#callTimeoutMs / 1000} s.`);
-      timer = setTimeout(reject, this.#callTimeoutMs, error);
+      timer = setTimeout(() => {
+        const message = `${text} did not settle within ${this.#callTimeoutMs / 1000} s.`;
+        // If the process does not end after the tests, node:test prints diagnostics only, not errors.
+        this.#t.diagnostic(message);
+        reject(new Error(message));
+      }, this.#callTimeoutMs);
     });
     return Promise.race([named, late]).finally(() => {
       clearTimeout(timer);

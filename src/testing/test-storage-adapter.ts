@@ -17,9 +17,9 @@ export function createSuite(
   return Object.entries(tests).map(([title, test]) => [
     title,
     async (t) => {
-      const place = new Place(options, callTimeoutMs);
+      const place = new Place(options, t, callTimeoutMs);
       try {
-        await place.create(t);
+        await place.create();
         await test(place);
       } catch (error) {
         // The test's error is thrown even if `close` fails, too.

@@ -108,6 +108,8 @@ export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<s
   const fail = (): never => {
     throw new Error('no');
   };
+  const isReopened = disk.plants.scan().length > 0;
+  const keyOf = (write: Write) => ({ user: write.user, id: idOf(write) });
   let openScans = 0;
   let isListing = false;
 
@@ -136,6 +138,10 @@ export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<s
     'names and tags': { 'trims names': listsNames((name) => name.trim()) },
     'more than 256 KiB': { 'returns pages of any length': listsRows(Infinity) },
     'random batches': {
+      'overwrites plants after it was reopened': commits((writes) => {
+        if (isReopened) for (const { user, id } of writes.map(keyOf)) disk.plants.apply({ kind: 'delete', user, id });
+        return real.commit(writes);
+      }),
       'guesses hasMore': listsPages(({ plants }, limit) => ({ plants, hasMore: plants.length === limit })),
       'returns the objects that it stores': {
         list: async (user, { after, limit }) => cutPage(disk.plants.list(user, after), limit),
@@ -157,6 +163,10 @@ export function faultsOf(real: DiskStorage, disk: Disk): Record<string, Record<s
     'dataVersion changes': {
       'throws instead of returning a version': { dataVersion: fail },
       'has a version of one byte': { dataVersion: () => disk.commits % 256 },
+      'has a version that a single write does not change': commits((writes) => {
+        if (writes.length > 1) disk.commits++;
+        return disk.apply(writes);
+      }),
       'has a version that changes before the commit is visible': commits(async (writes) => {
         disk.commits++;
         await setImmediate();

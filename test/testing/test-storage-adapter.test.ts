@@ -53,7 +53,7 @@ async function runSuite(options: Options, title = '', callTimeoutMs?: number): P
     if (!each.includes(title)) continue;
     const cleanUps: Parameters<HasAfter['after']>[0][] = [];
     const after = (cleanUp: unknown): void => void cleanUps.push(cleanUp as () => void);
-    await test({ skip: add, after }).catch(add);
+    await test({ skip: add, after, diagnostic: () => undefined }).catch(add);
     for (const cleanUp of cleanUps) await Promise.resolve(cleanUp()).catch(add);
   }
   return results;
