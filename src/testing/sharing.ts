@@ -70,13 +70,13 @@ function expectBatches({ name, outcomes }: Writer, stored: ReferenceStore): void
   for (const write of outcomes.flatMap((_, n) => batchOf(name, n))) due.apply(write);
   for (const write of integersBelow(outcomes.length + 1).flatMap((n) => batchOf(name, n))) next.apply(write);
   if (!isDeepStrictEqual(stored.list(name), next.list(name))) {
-    const rule = `${name} was killed after ${outcomes.length} commits. All must be stored, and the next one fully or not.`;
+    const rule = `${name} was killed after ${outcomes.length} commits. All must be stored, the next in full or not.`;
     expectEqual(stored.list(name), due.list(name), rule);
   }
   const owners = new Map(stored.list(contested).map((plant) => [Number(plant.id), plant.name]));
   for (const [n, each] of outcomes.entries()) {
     const owner = owners.get(n) ?? 'no process';
-    const rule = `Commit ${n} of ${name} returned a wrong outcome. ${owner} created plant ${n} of the user ${contested}.`;
+    const rule = `Commit ${n} of ${name} returned a wrong outcome. ${owner} created plant ${n} of user ${contested}.`;
     expectEqual(each, [...each.slice(0, -1).fill(true), owner === name], rule);
   }
 }

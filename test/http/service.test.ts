@@ -104,7 +104,7 @@ it('maxInFlight refuses the third request of a user after a second, and serves o
   }
 });
 
-it('a write that the store refuses with saturated releases its permit once, before its response is delayed', async (t) => {
+it('a write that the store refuses with saturated releases its permit before the delay', async (t) => {
   const storage = new HookedStorage();
   const { call, store } = await startService(t, { storage, maxInFlight: 1 });
   let deletes = 0;

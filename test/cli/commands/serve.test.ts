@@ -111,7 +111,7 @@ it('plant-store serve › exits and names the problem if it cannot listen or can
   assert.ok(!(await readdir(cwd)).includes('tokens.json'));
 });
 
-it('plant-store serve › creates a missing or empty database without --create only if there is no tokens file', async (t) => {
+it('plant-store serve › creates a database without --create only if there is no tokens file', async (t) => {
   const { cwd, tokens } = await folderWithToken(t);
   const file = join(cwd, 'plants.db');
   const advice = `The tokens file ${tokens} exists, so the database may be lost: check --storage, `;
