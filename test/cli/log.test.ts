@@ -11,7 +11,7 @@ import type { LogFormat } from '../../src/cli/log.ts';
 import { Output } from '../../src/cli/process.ts';
 import { callService } from '../support/call.ts';
 import { spawnCommand } from '../support/command-line.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, eventuallyEqual } from '../support/eventually.ts';
 import { exchange } from '../support/raw-http.ts';
 import { commandEnvironment } from '../support/run-program.ts';
 import { untilListening } from '../support/server-process.ts';
@@ -82,9 +82,7 @@ it('Output › keeps about 1 MiB of text for a pipe that is not read, and drops 
   assert.equal(await output.flush(), true, 'process.exit() need not wait');
   let length = 0;
   const reading = createReadStream(pipe).on('data', (chunk) => (length += chunk.length));
-  await eventually(() => {
-    assert.ok(length > 2 ** 20, `${length}`);
-  });
+  await eventuallyEqual(() => length > 2 ** 20, true);
   closeSync(fd);
   await once(reading, 'close');
   assert.ok(length < 1.1 * 2 ** 20, `${length}`);
@@ -110,13 +108,10 @@ it('plant-store serve › responds while its terminal is stopped, and ends after
   const { cwd, token } = await folderWithToken(t);
   const command = [process.execPath, main, 'serve', '--port', '0', '--storage', 'memory', '--log', 'json'];
   const fault = "process.on('SIGWINCH',()=>{throw(Error('bug'))})";
-  const options = {
-    cwd,
-    env: commandEnvironment({ NODE_OPTIONS: `--import=data:text/javascript,${fault}` }),
-    stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'],
-  };
+  const env = commandEnvironment({ NODE_OPTIONS: `--import=data:text/javascript,${fault}` });
   for (const signal of ['SIGTERM', 'SIGWINCH']) {
-    const child = spawn('python3', ['-c', stoppedTerminal, ...command], options);
+    const args = ['-c', stoppedTerminal, ...command];
+    const child = spawn('python3', args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
     const server = await untilListening(t, child, /^Plant Store listening on (\S+)\r\n[^]*process \d+\n/m);
     const pid = Number(/process (\d+)/.exec(server.stdout())?.[1]);
     // The entries of these requests do not fit into the buffer of the terminal.
@@ -167,9 +162,7 @@ it('log of serve --log-level error › contains only errors and warnings, each a
   const [failed, again] = [await create(2), await create(2)];
   assert.deepEqual([failed.status, again.status], [503, 503]);
   void server.stop('SIGUSR2');
-  await eventually(() => {
-    assert.match(server.stderr(), /odd/);
-  });
+  await server.printed(/odd/);
   assert.equal(await server.stop('SIGWINCH'), 1);
   const failure = 'POST /plants failed: no such table: plants';
   const messages = (): unknown[] => log().map(({ message }) => message);

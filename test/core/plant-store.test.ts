@@ -19,7 +19,7 @@ it('PlantStore accepts a user of 1 to 255 UTF-8 bytes, and rejects any other use
     wrong.push(`${longest}x`);
   }
   for (const user of wrong as string[]) {
-    const rejected = { code: 'invalid_user' };
+    const rejected = { code: 'invalid_user', message: /255 bytes/ };
     await assert.rejects(store.createPlant(user, { id: 1, name: '' }), rejected);
     await assert.rejects(store.listPlants(user), rejected);
     await assert.rejects(store.listPageJson(user), rejected);

@@ -83,17 +83,13 @@ const cases: Readonly<Record<string, string | undefined>> = {
 const aclCases = { 'setfacl -m u:65534:rwx own': '/link', 'setfacl -m u:65534:rw own/file': '/link/file' };
 
 const skipUnlessRoot = process.getuid?.() === 0 ? false : 'only root can give files away';
-it(
-  'findExposure › returns the first folder, link or file that another account can change',
-  { skip: skipUnlessRoot },
-  async (t) => {
-    const hasAcl = spawnSync('setfacl', ['--version']).error === undefined;
-    if (!hasAcl) t.diagnostic('not tested with access control lists: setfacl is not installed');
-    for (const [command, exposed] of Object.entries({ ...cases, ...(hasAcl ? aclCases : {}) })) {
-      const folder = await temporaryFolder(t);
-      const script = `umask 022; mkdir own; ln -s own link; touch own/file; ${command}`;
-      execFileSync('sh', ['-ec', script], { cwd: folder });
-      assert.equal(findExposure(join(folder, 'link/file'))?.slice(folder.length), exposed, command);
-    }
-  },
-);
+it('findExposure › returns the first path that another account can change', { skip: skipUnlessRoot }, async (t) => {
+  const hasAcl = spawnSync('setfacl', ['--version']).error === undefined;
+  if (!hasAcl) t.diagnostic('not tested with access control lists: setfacl is not installed');
+  for (const [command, exposed] of Object.entries({ ...cases, ...(hasAcl ? aclCases : {}) })) {
+    const folder = await temporaryFolder(t);
+    const script = `umask 022; mkdir own; ln -s own link; touch own/file; ${command}`;
+    execFileSync('sh', ['-ec', script], { cwd: folder });
+    assert.equal(findExposure(join(folder, 'link/file'))?.slice(folder.length), exposed, command);
+  }
+});

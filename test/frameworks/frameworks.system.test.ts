@@ -121,9 +121,8 @@ describe('examples/frameworks', { concurrency: 2, skip: addPlantStore(examples) 
   it('jose.ts › accepts only the access tokens of its issuer', async (t) => {
     const { url: ISSUER, sign, stranger } = await startIssuer(t);
     const { url } = await startExample(t, 'jose.ts', { ISSUER });
-    const statusFor = async (token: string, method = 'GET', base = url): Promise<number> => {
-      return (await fetch(`${base}/plants`, { method, headers: { authorization: `Bearer ${token}` } })).status;
-    };
+    const statusFor = async (token: string, method = 'GET', base = url): Promise<number> =>
+      (await fetch(`${base}/plants`, { method, headers: { authorization: `Bearer ${token}` } })).status;
     assert.equal(await statusFor(sign({ scope: 'openid plants:read' })), 200);
     assert.equal(await statusFor(sign({ scope: 'openid plants:read' }), 'POST'), 403);
     assert.equal(await statusFor(sign({ scope: '' })), 403);

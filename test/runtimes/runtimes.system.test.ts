@@ -13,12 +13,9 @@ const packages = join(root, 'test/runtimes/node_modules');
 it('the command line and SqliteStorage refuse Node.js 22.16.0, which can corrupt a file', { skip }, async (t) => {
   const cwd = await temporaryFolder(t);
   const openFile = `import { SqliteStorage } from '${root}dist/sqlite.js'; new SqliteStorage('plants.db');`;
+  const main = join(root, 'dist/cli/main.js');
   for (const [args, exitCode, output] of [
-    [
-      [join(root, 'dist/cli/main.js'), '--version'],
-      2,
-      /^plant-store needs Node\.js 22\.22\.3 .*\bNode\.js 22\.16\.0\b.*\n$/,
-    ],
+    [[main, '--version'], 2, /^plant-store needs Node\.js 22\.22\.3 .*\bNode\.js 22\.16\.0\b.*\n$/],
     [['--input-type=module', '--eval', openFile], 1, /SQLite 3\.49\.1/],
   ] as const) {
     const { code, stderr } = await runProgram(join(packages, 'node/bin/node'), [...args], { cwd });
@@ -43,10 +40,7 @@ it('Deno and Bun commit in a thread, and close the store', { skip }, async (t) =
   for (const [name, ...args] of [['deno', 'run', '--allow-all'], ['bun']] as const) {
     const cwd = await temporaryFolder(t);
     await writeFile(join(cwd, 'program.mjs'), program);
-    assert.equal(
-      await runSuccessfully(join(packages, '.bin', name), [...args, 'program.mjs'], { cwd }),
-      '1\nMoss\n',
-      name,
-    );
+    const printed = await runSuccessfully(join(packages, '.bin', name), [...args, 'program.mjs'], { cwd });
+    assert.equal(printed, '1\nMoss\n', name);
   }
 });

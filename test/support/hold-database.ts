@@ -20,8 +20,6 @@ const program = `
  */
 export async function holdDatabase(t: HasAfter, path: string, sql: string, forMs: number): Promise<void> {
   const worker = new Worker(program, { eval: true, workerData: { path, sql, forMs } });
-  t.after(async () => {
-    await worker.terminate();
-  });
+  t.after(() => worker.terminate());
   await once(worker, 'message');
 }

@@ -49,9 +49,7 @@ export class RawConnection {
    */
   static async open(t: HasAfter, port: number, text = '', allowHalfOpen = false): Promise<RawConnection> {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });
-    t.after(() => {
-      socket.destroy();
-    });
+    t.after(() => socket.destroy());
     await once(socket, 'connect');
     const connection = new RawConnection(socket);
     connection.send(text);

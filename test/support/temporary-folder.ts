@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** An object that registers clean-up code, such as a TestContext of node:test. */
 export interface HasAfter {
-  after(cleanUp: () => Promise<void> | void): void;
+  after(cleanUp: () => unknown): void;
 }
 
 /**
@@ -12,9 +12,9 @@ export interface HasAfter {
  * disposed. Node.js 22 has no AsyncDisposableStack.
  */
 export class CleanUp implements HasAfter, AsyncDisposable {
-  readonly #work: (() => Promise<void> | void)[] = [];
+  readonly #work: (() => unknown)[] = [];
 
-  after(cleanUp: () => Promise<void> | void): void {
+  after(cleanUp: () => unknown): void {
     this.#work.push(cleanUp);
   }
 

@@ -4,7 +4,6 @@ import { inspect } from 'node:util';
 import type { StorageAdapter } from '../../src/index.ts';
 import type { StorageAdapterTestOptions, StorageLocation } from '../../src/testing.ts';
 import { createSuite, testStorageAdapter } from '../../src/testing/test-storage-adapter.ts';
-import type { HasAfter } from '../support/temporary-folder.ts';
 import { Disk, faultsOf, openDisk } from './faults.ts';
 import type { DiskStorage } from './faults.ts';
 
@@ -51,8 +50,8 @@ async function runSuite(options: Options, title = '', callTimeoutMs?: number): P
   const add = (result: unknown): void => void results.push(result);
   for (const [each, test] of createSuite(options, callTimeoutMs)) {
     if (!each.includes(title)) continue;
-    const cleanUps: Parameters<HasAfter['after']>[0][] = [];
-    const after = (cleanUp: unknown): void => void cleanUps.push(cleanUp as () => void);
+    const cleanUps: (() => unknown)[] = [];
+    const after = (cleanUp: unknown): void => void cleanUps.push(cleanUp as () => unknown);
     await test({ skip: add, after, diagnostic: () => undefined }).catch(add);
     for (const cleanUp of cleanUps) await Promise.resolve(cleanUp()).catch(add);
   }

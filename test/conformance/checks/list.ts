@@ -70,10 +70,7 @@ export const listChecks: Checks = {
     expect(nextTarget(c, long) === undefined, long, noNext);
     await expectPages(c, await c.a.list(`after=${id}&limit=1000`), 1000, row);
   },
-  'list-long MUST list long names completely, in a stream of more than 1 MiB and over several pages': async (
-    c,
-    { id },
-  ) => {
+  'list-long MUST list long names completely, in a stream of over 1 MiB and over several pages': async (c, { id }) => {
     const row = await createRow(c, 40, 30_000);
     await expectMine(c, row);
     await expectPages(c, await c.a.list(`after=${id}&limit=1000`), 1000, row);

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import {
-  int64FromJsonNumber,
-  int64FromText,
-  maxInt64,
-  minInt64,
-  parseNewPlant,
-} from '../../../src/core/model/plant.ts';
+import { int64FromJsonNumber, maxInt64, minInt64, parseNewPlant } from '../../../src/core/model/plant.ts';
 
 it('parseNewPlant returns a new object with id, name and tag, and ignores unknown fields', () => {
   const input = { id: 1, name: 'Fern', tag: 'indoor', color: 'green' };
@@ -32,15 +26,11 @@ it('parseNewPlant rejects a value that is not an object, and names an invalid fi
   }
 });
 
-it('int64FromText accepts leading zeros, -0 and both limits of the range', () => {
-  const texts = ['007', '-0', '0'.repeat(10_000) + '1', '9223372036854775807', '-9223372036854775808'];
-  assert.deepEqual(texts.map(int64FromText), [7n, 0n, 1n, maxInt64, minInt64]);
-});
-
 it('int64FromJsonNumber parses a literal with a million digits', () => {
   const million = 1_000_000;
   assert.equal(int64FromJsonNumber('9'.repeat(million)), undefined);
   assert.equal(int64FromJsonNumber(`1e${'9'.repeat(million)}`), undefined);
   assert.equal(int64FromJsonNumber(`0.${'0'.repeat(million)}1`), undefined);
+  assert.equal(int64FromJsonNumber(`${'0'.repeat(million)}1`), 1n);
   assert.equal(int64FromJsonNumber(`1${'0'.repeat(million)}e-${million}`), 1n);
 });

@@ -18,9 +18,7 @@ it('pipelined requests take effect in order, even if the listener is called in a
   const { listener } = createListener(t);
   const delays = [30, 1, 15];
   const server = createServer((request, response) => {
-    setTimeout(() => {
-      void listener(request, response);
-    }, delays.shift());
+    setTimeout(() => void listener(request, response), delays.shift());
   });
   const port = await listen(t, server);
   const answers = parseRawAnswers(await exchange(t, port, createRequest(1) + createRequest(2) + lastList));

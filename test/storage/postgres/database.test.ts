@@ -6,7 +6,7 @@ import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.
 import type { PostgresPool } from '../../../src/storage/postgres/statements.ts';
 import { create, firstPage, remove } from '../../../src/testing/plants.ts';
 import { callCommand } from '../../support/call-command.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventuallyEqual } from '../../support/eventually.ts';
 import { startModelClients } from '../../support/model-clients.ts';
 import { PostgresCluster } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -164,9 +164,7 @@ it('a synchronous standby refuses lists, and has every acknowledged write when i
   const ofStandby = new PostgresStorage({ pool: standby.pool(t) });
   const service = await startService(t, { storage: ofStandby });
   await ofPrimary.commit([create(1, 'eve')]);
-  await eventually(async () => {
-    assert.equal((await standby.query('SELECT FROM plants')).length, 1);
-  });
+  await eventuallyEqual(async () => (await standby.query('SELECT FROM plants')).length, 1);
   await standby.query('SELECT pg_wal_replay_pause()');
   await ofPrimary.commit([create(2, 'eve')]);
   for (const target of ['/plants', '/plants?limit=5', '/plants?after=2']) {

@@ -98,9 +98,7 @@ function testFaults(commitThread: boolean): void {
   it('SqliteStorage continues to list plants while a commit waits for the lock', async (t) => {
     const storage = await start(t, { commitThread, busyTimeoutMs: 60_000 }, 1500);
     let isOver = false;
-    const committed = storage.commit([create(1)]).finally(() => {
-      isOver = true;
-    });
+    const committed = storage.commit([create(1)]).finally(() => (isOver = true));
     let lists = 0;
     while (!(isOver as boolean)) {
       await sleep(1);
