@@ -8,7 +8,7 @@ local placeholders = {
   SIXTEEN_DIGITS = function() return ('%d'):format(math.random(10 ^ 15, 2 ^ 52)) end,
   RANDOM_USER = function() return 'gardener-' .. math.random(0, 498) end,
   -- The prime number makes the order irregular. Each id is used once.
-  NEXT_ID = function() return 1 + (first + sent) * 7919 % 600000 end,
+  NEXT_ID = function() return 1 + (first + sent) * 7919 % 900000 end,
 }
 
 local function fill(name)

@@ -51,7 +51,7 @@ export const otherUsers: readonly string[] = Array.from({ length: 499 }, (_, n) 
 const users = {
   joe: [1, 1], // For create requests.
   ada: [1000, 1], // For list requests with a limit.
-  eve: [600_000, 1], // For delete requests: more plants than all rounds delete.
+  eve: [900_000, 1], // For delete requests: more plants than all rounds delete.
   liz: [100_000, 1], // For list requests without a limit.
   ...Object.fromEntries(otherUsers.map((user) => [user, [1000, 2 ** 42]])),
 } satisfies Record<string, [count: number, step: number]>;
