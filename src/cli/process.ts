@@ -140,7 +140,8 @@ export async function runInterruptibly<T>(work: (signal: AbortSignal) => Promise
   try {
     return await work(interruption.signal);
   } finally {
-    stopListening();
+    // After a signal, the process may end before npm forwards the signal, so the timer removes the listeners.
+    if (!interruption.signal.aborted) stopListening();
   }
 }
 

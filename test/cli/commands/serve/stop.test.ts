@@ -51,6 +51,16 @@ describe('plant-store serve, on a signal', { concurrency: 4 }, () => {
     }
   });
 
+  it('serve on SIGTERM › exits with 0 if the signal is forwarded while the server ends', async (t) => {
+    const { server } = await startTokenServer(t, ['--storage', 'memory']);
+    const exit = server.stop();
+    for (const endMs = performance.now() + 50; performance.now() < endMs;) {
+      void server.stop();
+      await sleep(1);
+    }
+    assert.equal(await exit, 0);
+  });
+
   it('serve --drain-delay › accepts connections until a second signal, while /ready returns 503', async (t) => {
     const flags = ['--storage', 'memory', '--admin-port', '0', '--drain-delay', '3600'];
     const { server, create, log } = await startTokenServer(t, flags);
