@@ -7,6 +7,8 @@ const program = `
   const { DatabaseSync } = require('node:sqlite');
   const { parentPort, workerData: { path, sql, forMs } } = require('node:worker_threads');
   const database = new DatabaseSync(path);
+  // A connection that tries to enter WAL mode can hold a lock when this one commits.
+  database.exec('PRAGMA busy_timeout = 30000');
   database.exec(sql);
   parentPort.postMessage('holding');
   setTimeout(() => {
