@@ -180,8 +180,8 @@ class NodeRequest implements ServiceRequest {
   /**
    * Refuses a request that node:http accepts, but that recipients could interpret differently: one with a repeated
    * `Host` header (RFC 9112 §3.2), a transfer coding other than chunked, or any transfer coding in HTTP/1.0 (§6.1).
-   * Also refuses HTTP versions other than 1.0 and 1.1, and a header with too many fields: Node.js 22 and 24 hide the
-   * excess fields, although a hidden field can determine where the body ends.
+   * Also refuses HTTP versions other than 1.0 and 1.1, and a header with too many fields: Node.js 22 and 24 omit the
+   * fields beyond a limit, and an omitted field can determine where the body ends.
    */
   check(): void {
     const httpVersion = (this.raw as Partial<IncomingMessage>).httpVersion ?? '1.1';

@@ -58,7 +58,7 @@ export function createServerFor(listener: (...call: Parameters<RequestListener>)
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const response = currentResponse(socket);
     if (response !== undefined && (response.headersSent || response.req.complete)) {
-      // If a response has begun, or if its request was complete, the response is sent before the connection is closed.
+      // The connection is closed after the response.
       socket.pause();
       closeAfter(response, socket);
     } else if (socket.writable) {

@@ -67,7 +67,7 @@ export class MemoryStorage implements StorageAdapter {
     if (plants.has(write.plant.id)) return false;
     const plant = { ...write.plant };
     this.#plantsByUser.set(user, plants.set(plant.id, plant));
-    // Otherwise, each list after a create would sort all plants of the user again.
+    // If the plants are already sorted, the next list need not sort them again.
     const sorted = this.#sorted.get(user);
     sorted?.splice(countUpTo(plant.id, sorted), 0, plant);
     return true;

@@ -18,7 +18,7 @@ function newList(signal: AbortSignal | null = null): Request {
   return new Request('http://plants.test/plants', { headers, signal });
 }
 
-/** Creates a request with which ada creates a plant. `init` does not need `duplex`, even if the body is a stream. */
+/** Creates a POST request from ada. The body can be a stream. */
 function newPost(body: NonNullable<RequestInit['body']>, init: RequestInit = {}): Request {
   return new Request('http://plants.test/plants', { method: 'POST', body, duplex: 'half', headers, ...init });
 }
